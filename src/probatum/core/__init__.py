@@ -1,0 +1,1 @@
+"""Records, statuses, the frozen protocol and its digest, errors. Standard library only."""

@@ -1,0 +1,197 @@
+"""Task and Protocol: the frozen recipe, made of frozen components.
+
+A `Task` is what a benchmark defines; a `Protocol` is one task as one run asks it. The digest of a
+protocol covers every field, defaults included (see `core.canonical`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, runtime_checkable
+from typing import Protocol as Interface
+
+from probatum.core.canonical import digest
+from probatum.core.records import Estimate, Execution, Item, Outcome, Program, Prompted, Response, Sampling
+from probatum.core.status import END_TO_END, Status
+
+__all__ = [
+    "Form",
+    "Hub",
+    "Metric",
+    "Policy",
+    "ProgramScorer",
+    "Prompt",
+    "Protocol",
+    "Scorer",
+    "Source",
+    "Task",
+]
+
+Form = Literal["completion", "chat"]
+"""How the model is addressed: a text to continue (base models), or a conversation."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hub:
+    """A data set of the Hugging Face hub, pinned to a commit."""
+
+    repository: str
+    """`owner/name`."""
+    revision: str
+    """40 hex digits; a branch would let the rows change under the name."""
+    files: tuple[str, ...]
+    """Paths in the repository: Parquet, JSON lines, JSON or CSV, read in this order."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """Where the rows come from; resolved in this order: data directory, Python package, hub."""
+
+    local: tuple[str, ...] = ()
+    """Paths under the data directory, read in order as one table; glob patterns allowed."""
+    package: str | None = None
+    """`module:path/in/package` of a Python package that ships the set."""
+    hub: Hub | None = None
+
+
+class Prompt(Interface):
+    """Renders an item, after its shots, into what the model is asked."""
+
+    @property
+    def stop(self) -> tuple[str, ...]:
+        """Stop strings that go with this form."""
+        ...
+
+    def render(self, item: Item, shots: Sequence[Item], system: str | None) -> Prompted:
+        """The text to be continued, or the conversation to be answered."""
+        ...
+
+
+@runtime_checkable
+class Scorer(Interface):
+    """Grades text alone. `scores` names the keys that every scored outcome carries."""
+
+    @property
+    def scores(self) -> tuple[str, ...]:
+        """Keys of the scores."""
+        ...
+
+    def grade(self, item: Item, sample: int, responses: Sequence[Response]) -> Outcome:
+        """The verdict on one sample from what the model said."""
+        ...
+
+
+@runtime_checkable
+class ProgramScorer(Interface):
+    """Grades by running code: first says what to run, then reads how it went."""
+
+    @property
+    def scores(self) -> tuple[str, ...]:
+        """Keys of the scores."""
+        ...
+
+    def program(self, item: Item, sample: int, responses: Sequence[Response]) -> Program | Outcome:
+        """What to run, or the outcome where there is nothing to run."""
+        ...
+
+    def verdict(
+        self, item: Item, sample: int, responses: Sequence[Response], execution: Execution
+    ) -> Outcome:
+        """Reads how the program ended."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Policy:
+    """Which statuses count as wrong in the end-to-end rate. Part of the protocol."""
+
+    name: str = "end_to_end"
+    counted: frozenset[Status] = END_TO_END
+    """`scored` with its score, all others here as wrong; what is left out is bounded."""
+
+
+class Metric(Interface):
+    """From the marks of one task to estimates."""
+
+    def estimate(self, marks: Sequence[Mark], task: Task, level: float) -> tuple[Estimate, ...]:
+        """Estimates at that confidence level, each with its denominator and its bounds."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """What a benchmark defines."""
+
+    name: str
+    version: int
+    """Raised whenever the same model could get another score."""
+    summary: str
+    """One line for people."""
+    citation: str
+    source: Source
+    row: type
+    """Frozen dataclass that a row must fit; rows are checked before any model call."""
+    to_item: Callable[[Any], Item]
+    """A row (an instance of `row`) to an item."""
+    completion: Prompt | None = None
+    """For models that continue text."""
+    chat: Prompt | None = None
+    """For models that answer messages."""
+    sampling: Sampling = field(default_factory=Sampling)
+    """Temperature and token budget if the user says nothing; stop strings come from the prompt."""
+    scorer: Scorer | ProgramScorer
+    metrics: tuple[Metric, ...]
+    gold: Callable[[Item], str]
+    """The text of a perfect answer: it must score 1 through the same path."""
+    wrong: Callable[[Item], str]
+    """The text of a known-bad answer: it must score 0."""
+    shots: int = 0
+    shot_source: Source | None = None
+    """Pool of few-shot items; `None` draws from the items themselves (the asked one left out)."""
+    fixed_shots: tuple[Mapping[str, object], ...] = ()
+    """Rows of a fixed few-shot prompt, in order; they come before any pool."""
+    samples: int = 1
+    chance: float | None = None
+    """Score of a blind guess; `None` where there is none to speak of."""
+    unit: str = "item"
+    """The statistical unit: what a fresh draw of this benchmark would draw."""
+    policy: Policy = field(default_factory=Policy)
+    languages: tuple[str, ...] = ("en",)
+    population: str = "unknown"
+    """What the items stand for."""
+    licence: str = "unknown"
+
+    @property
+    def executes_code(self) -> bool:
+        """Whether grading runs code that a model wrote."""
+        return isinstance(self.scorer, ProgramScorer)
+
+    def prompt(self, form: Form) -> Prompt | None:
+        """The prompt of that form, where the task has one."""
+        return self.chat if form == "chat" else self.completion
+
+
+@dataclass(frozen=True, kw_only=True)
+class Protocol:
+    """One task as one run asks it: the whole recipe, frozen."""
+
+    task: Task
+    form: Form
+    shots: int
+    samples: int
+    sampling: Sampling
+    """With the stop strings of the form; seeds are derived, see `seed`."""
+    system: str | None = None
+    seed: int = 0
+    """Run seed: everything random is derived from (seed, item id, sample index)."""
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of every field, defaults included; functions by name and source.
+
+        Raises:
+            ProtocolError: a component has no canonical form.
+        """
+        return digest(self)

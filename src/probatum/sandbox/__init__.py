@@ -1,0 +1,3 @@
+"""The sandbox seam: programs in, executions out, one isolated process a program."""
+
+from __future__ import annotations
