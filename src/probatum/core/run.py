@@ -45,8 +45,10 @@ class TaskRun:
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """One model on some tasks. The id follows from the four digests, so that a run that is started
-    again is the same run."""
+    """One model on some tasks.
+
+    The id follows from the digests, so that a run that is started again is the same run.
+    """
 
     id: str
     model: Identity

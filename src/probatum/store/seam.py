@@ -12,8 +12,11 @@ __all__ = ["Store"]
 
 
 class Store(Interface):
-    """Keeps what was paid for. Every `keep_…` call is one transaction: when it returns, the rows are
-    with the operating system, and survive the death of this process."""
+    """Keeps what was paid for.
+
+    Every `keep_…` call is one transaction: when it returns, the rows are with the operating system,
+    and survive the death of this process.
+    """
 
     def responses(self, model: str, keys: Sequence[str]) -> dict[str, Response]:
         """Those of `keys` (`Request.key`) that this model (identity digest) has answered."""
