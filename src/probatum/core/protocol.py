@@ -13,7 +13,17 @@ from typing import Any, Literal, runtime_checkable
 from typing import Protocol as Interface
 
 from probatum.core.canonical import digest
-from probatum.core.records import Estimate, Execution, Item, Outcome, Program, Prompted, Response, Sampling
+from probatum.core.records import (
+    Estimate,
+    Execution,
+    Item,
+    Mark,
+    Outcome,
+    Program,
+    Prompted,
+    Response,
+    Sampling,
+)
 from probatum.core.status import END_TO_END, Status
 
 __all__ = [
