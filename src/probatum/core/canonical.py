@@ -28,11 +28,11 @@ __all__ = ["canonical", "digest", "digest_json"]
 def digest_json(value: object) -> str:
     """SHA-256 (hex) of plain JSON data, independent of key order.
 
-    The fast path for records whose fields are plain already; lone surrogates are kept apart by
-    their escapes, so that every string has a digest.
+    The fast path for records whose fields are plain already. Every string has a digest, and another
+    one than every other string: JSON's escapes would join two lone surrogates into one character.
     """
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return hashlib.sha256(text.encode("ascii")).hexdigest()
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def digest(value: object) -> str:

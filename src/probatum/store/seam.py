@@ -22,8 +22,13 @@ class Store(Interface):
         """Those of `keys` (`Request.key`) that this model (identity digest) has answered."""
         ...
 
-    def keep_responses(self, model: str, answered: Sequence[tuple[Request, Response]]) -> None:
-        """Keeps answers; a response that is not `answered` is left out: failures are never hits."""
+    def keep_responses(self, model: str, answered: Sequence[tuple[Request, Response]]) -> dict[str, Response]:
+        """Keeps answers; a response that is not `answered` is left out: failures are never hits.
+
+        Returns:
+            By key, what another process had kept before under the same key, where it differs: that
+            stands, and is what to grade. Empty as a rule.
+        """
         ...
 
     def executions(self, environment: str, programs: Sequence[str]) -> dict[str, Execution]:
@@ -35,7 +40,7 @@ class Store(Interface):
         ...
 
     def open_run(self, run: Run) -> Run:
-        """Writes the run down, or returns the one of that id, set to running again."""
+        """Writes the run down as running; merges it with the one of that id, whose `created` stays."""
         ...
 
     def close_run(self, run: Run) -> None:

@@ -1,0 +1,89 @@
+"""Brings a write-ahead log to the disk, at most every half second."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+from typing import Final
+
+__all__ = ["Syncer"]
+
+INTERVAL: Final = 0.5
+"""Seconds; what a power cut may cost."""
+
+
+class Syncer:
+    """A thread that waits for the disk, so that no transaction has to.
+
+    After a commit the log's pages are with the operating system: they survive the death of the process,
+    but not a power cut until they are synced. Checkpoints are SQLite's own matter, and synced by it.
+    """
+
+    def __init__(self, log: Path, interval: float = INTERVAL) -> None:
+        self._log = log
+        self._interval = interval
+        self._changed = threading.Condition()
+        self._dirty = False
+        self._closed = False
+        self._failure: OSError | None = None
+        self._thread: threading.Thread | None = None
+
+    def written(self) -> None:
+        """Tells that a transaction was committed.
+
+        Raises:
+            OSError: an earlier sync failed.
+        """
+        with self._changed:
+            if self._failure is not None:
+                failure, self._failure = self._failure, None
+                raise failure
+            self._dirty = True
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="probatum-store-sync", daemon=True)
+                self._thread.start()
+            self._changed.notify()
+
+    def sync(self) -> None:
+        """Syncs now.
+
+        Raises:
+            OSError: the sync failed.
+        """
+        try:
+            descriptor = os.open(self._log, os.O_RDWR)
+        except FileNotFoundError:  # the last checkpoint took it away, and synced it
+            return
+        try:
+            os.fdatasync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def close(self) -> None:
+        """Syncs what is left, and ends the thread.
+
+        Raises:
+            OSError: a sync failed.
+        """
+        with self._changed:
+            self._closed = True
+            self._changed.notify()
+        if self._thread is not None:
+            self._thread.join()
+        if self._failure is not None:
+            raise self._failure
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._dirty or self._closed)
+                if not self._dirty:
+                    return
+                # Whatever is committed while this waits is synced with the rest.
+                self._changed.wait_for(lambda: self._closed, timeout=self._interval)
+                self._dirty = False
+            try:
+                self.sync()
+            except OSError as error:
+                self._failure = error
