@@ -117,8 +117,8 @@ class Request:
                 self.continuation,
                 [
                     sampling.max_tokens,
-                    sampling.temperature,
-                    sampling.top_p,
+                    float(sampling.temperature),  # 0 and 0.0 are equal, and ask for the same
+                    float(sampling.top_p),
                     sampling.top_k,
                     sampling.stop,
                     sampling.seed,
@@ -262,8 +262,8 @@ class Program:
                 self.tests,
                 self.entry_points,
                 [
-                    limits.cpu_seconds,
-                    limits.wall_seconds,
+                    float(limits.cpu_seconds),
+                    float(limits.wall_seconds),
                     limits.memory_bytes,
                     limits.processes,
                     limits.output_bytes,

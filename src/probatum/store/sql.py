@@ -425,7 +425,7 @@ class SQLStore:
                 position=row.position,
                 item=item[row.item],
                 requests=tuple(
-                    stored[one.digest].request(long, one.item_id or row.item_id, one.sample, one.part)
+                    stored[one.digest].request(long, _item_id(one, row.item_id), one.sample, one.part)
                     for one in asked[row.id]
                 ),
                 responses=tuple(response.get(_key(one)) for one in asked[row.id]),
@@ -493,6 +493,10 @@ def _key(asked: Asked) -> bytes:
 def _asked(request: Request, outcome: Outcome) -> Asked:
     other = None if request.item_id == outcome.item_id else request.item_id
     return Asked(bytes.fromhex(request.digest), request.sample, request.part, other)
+
+
+def _item_id(asked: Asked, outcome: str) -> str:
+    return outcome if asked.item_id is None else asked.item_id
 
 
 def _put_run(transaction: Transaction, run: Run) -> None:
