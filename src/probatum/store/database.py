@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,12 +16,15 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlch
 from sqlalchemy.pool import QueuePool
 
 from probatum.core.errors import StoreError, UsageError
+from probatum.store.schema import schema_version
 
 __all__ = ["Address", "connect", "one_line", "parse_address", "translated"]
 
 FORMS: Final = (
     "use a path, 'sqlite:///relative.db', 'sqlite:////absolute.db' or 'postgresql://user@host/database'"
 )
+
+OTHER: Final = "give the path of a store, or of a file that does not exist yet"
 
 BUSY_SECONDS: Final = 30.0
 """How long a SQLite file that another process is writing to is waited for."""
@@ -69,7 +73,8 @@ def parse_address(text: str) -> Address:
     try:
         url = make_url(text)
     except (ArgumentError, ValueError):
-        raise UsageError(f"{text!r} is not the URL of a store: {FORMS}") from None
+        shown = re.sub(r"(://[^/@]*:)[^/]*@", r"\1***@", text)
+        raise UsageError(f"{shown!r} is not the URL of a store: {FORMS}") from None
     backend = url.get_backend_name()
     if backend == "sqlite":
         query = dict(url.query)
@@ -133,12 +138,20 @@ def _open_file(address: Address) -> sqlite3.Connection:
     )
     try:
         if address.writable:
+            _refuse_others(address, connection)
             _set_up(connection)
         connection.execute(f"PRAGMA cache_size=-{CACHE_KIB}")
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _refuse_others(address: Address, connection: sqlite3.Connection) -> None:
+    """Before anything is changed: setting the journal mode already writes to the file."""
+    names = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    if names and schema_version.name not in names:
+        raise StoreError(f"{address.name!r} is a database of something else (table {min(names)!r}): {OTHER}")
 
 
 def _set_up(connection: sqlite3.Connection) -> None:
@@ -185,7 +198,7 @@ def translated(address: Address) -> Iterator[None]:
 
 
 EXPLANATIONS: Final = (
-    ("SQLITE_NOTADB", "is not a SQLite database: give another path"),
+    ("SQLITE_NOTADB", f"is not a SQLite database: {OTHER}"),
     ("SQLITE_READONLY", "is read-only: copy it to where you may write, or give another store"),
     ("SQLITE_FULL", "cannot grow, the disk is full: make room and start again; what was kept stands"),
     ("SQLITE_CORRUPT", "is damaged: copy it, and try `sqlite3 FILE .recover`"),

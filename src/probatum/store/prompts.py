@@ -23,10 +23,10 @@ Texts: TypeAlias = dict[bytes, str]
 """Digest → long text."""
 
 
-class Text(Struct, frozen=True, array_like=True):
+class Text(Struct, frozen=True, omit_defaults=True):
     """A short text itself, or the digest of a long one."""
 
-    text: str | None
+    text: str | None = None
     digest: bytes | None = None
 
     @classmethod
@@ -36,7 +36,7 @@ class Text(Struct, frozen=True, array_like=True):
             return cls(text)
         digest = text_digest(text)
         texts[digest] = text
-        return cls(None, digest)
+        return cls(digest=digest)
 
     def read(self, texts: Mapping[bytes, str]) -> str:
         """The text itself."""

@@ -77,7 +77,7 @@ def _by_digest(name: str, *parts: Any) -> Table:
     )
 
 
-schema_version = Table("schema_version", metadata, Column("version", Integer, primary_key=True))
+schema_version = Table("probatum_schema", metadata, Column("version", Integer, primary_key=True))
 
 identities = _table("identities", Column("digest", SafeText, nullable=False, unique=True))
 """Digests of models and of environments, so that rows name them by number."""

@@ -365,11 +365,11 @@ class SQLStore:
             present = set(inspect(connection).get_table_names())
             if schema_version.name in present:
                 return connection.execute(select(func.max(schema_version.c.version))).scalar()
-            taken = present if self._address.path else present & set(metadata.tables)
-            if taken:
-                raise StoreError(
-                    f"{self.name!r} holds tables of something else ({min(taken)!r}): give an empty database"
-                )
+        taken = present & set(metadata.tables)
+        if taken:
+            raise StoreError(
+                f"{self.name!r} holds a table {min(taken)!r} of something else: give an empty database"
+            )
         return None
 
     @contextmanager

@@ -69,19 +69,21 @@ class Syncer:
         with self._changed:
             self._closed = True
             self._changed.notify()
-        if self._thread is not None:
-            self._thread.join()
+        if self._thread is None:  # nothing was written
+            return
+        self._thread.join()
         if self._failure is not None:
             raise self._failure
+        self.sync()
 
     def _run(self) -> None:
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._dirty or self._closed)
-                if not self._dirty:
-                    return
                 # Whatever is committed while this waits is synced with the rest.
                 self._changed.wait_for(lambda: self._closed, timeout=self._interval)
+                if self._closed:  # `close` syncs the rest itself
+                    return
                 self._dirty = False
             try:
                 self.sync()
