@@ -64,6 +64,8 @@ class Source:
     package: str | None = None
     """`module:path/in/package` of a Python package that ships the set."""
     hub: Hub | None = None
+    columns: tuple[str, ...] = ()
+    """Names of the columns where rows are lists: CSV without a header, JSON arrays of arrays."""
 
 
 class Prompt(Interface):
@@ -159,9 +161,9 @@ class Task:
     """The text of a known-bad answer: it must score 0."""
     shots: int = 0
     shot_source: Source | None = None
-    """Pool of few-shot items; `None` draws from the items themselves (the asked one left out)."""
-    fixed_shots: tuple[Mapping[str, object], ...] = ()
-    """Rows of a fixed few-shot prompt, in order; they come before any pool."""
+    """Pool of few-shot items, apart from the asked ones; `None` where the task takes no shots."""
+    shots_drawn: bool = True
+    """Whether shots are drawn for each item; `False` shows the first ones of the pool, in order."""
     samples: int = 1
     chance: float | None = None
     """Score of a blind guess; `None` where there is none to speak of."""

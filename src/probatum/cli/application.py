@@ -1,0 +1,96 @@
+"""The group of commands, and the one place where errors become a line and an exit status."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import os
+import sys
+from typing import Final
+
+import click
+
+from probatum.core.errors import ProbatumError
+
+__all__ = ["application", "main"]
+
+COMMANDS: Final = {
+    "run": "Run tasks on a model.",
+    "results": "Show the runs of a store, or one of them.",
+    "tasks": "List the benchmarks, or describe one.",
+    "rescore": "Grade a run again, without a model.",
+    "card": "Write the evaluation card of a run.",
+    "validate": "Check that gold answers score 1 and wrong ones 0, and lint the items.",
+    "doctor": "Say what this machine can do.",
+}
+"""Command → what it does; each is `probatum.cli.<name>:command`."""
+
+
+class LazyGroup(click.Group):
+    """Imports a command when it is called, so that `--help` costs nothing."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """Commands in the order of a first visit."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """The command, imported; `None` if there is none of that name."""
+        if cmd_name not in COMMANDS:
+            return None
+        command = importlib.import_module(f"probatum.cli.{cmd_name}").command
+        assert isinstance(command, click.Command)  # noqa: S101 - for the type checker
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the first argument names, with the nearest name offered if there is none."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            near = difflib.get_close_matches(args[0], COMMANDS, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else "see `probatum --help`"
+            raise click.UsageError(f"unknown command {args[0]!r}: {hint}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """The list of commands, from the table above: none is imported."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="probatum", message="probatum %(version)s")
+def application() -> None:
+    """Evaluate language models so that every number can be defended."""
+
+
+def main() -> None:
+    """Runs the command line and ends the process.
+
+    Exit status: 0 complete; 1 an error that the user can mend, told in one line on stderr;
+    3 incomplete; 130 interrupted, everything so far kept. `PROBATUM_TRACEBACK=1` shows where an
+    error arose.
+    """
+    try:
+        status = application.main(standalone_mode=False)
+    except ProbatumError as error:
+        status = _say(error, error.exit_status)
+    except click.Abort:
+        status = 130
+    except click.ClickException as error:
+        status = _say(error, 1, error.format_message())
+    except KeyboardInterrupt:
+        status = _say(KeyboardInterrupt(), 130, "interrupted at once; what had arrived is kept")
+    except BrokenPipeError:  # the reader of a pipe went away
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 1
+    except Exception as error:  # noqa: BLE001 - a fault of ours, still told in one line
+        status = _say(error, 1, f"internal error, {type(error).__name__}: {error}; set PROBATUM_TRACEBACK=1")
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+def _say(error: BaseException, status: int, message: str | None = None) -> int:
+    if os.environ.get("PROBATUM_TRACEBACK") == "1":
+        raise error
+    line = " ".join((message or str(error)).split())
+    click.echo(f"probatum: {line}", err=True)
+    return status

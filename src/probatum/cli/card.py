@@ -1,0 +1,39 @@
+"""`probatum card`: the evaluation card of a run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from probatum.cli.options import DEFAULT_STORE, store_option
+from probatum.cli.output import print_json, write_text
+from probatum.report import make_card
+from probatum.store import open_store
+
+__all__ = ["command"]
+
+
+@click.command(name="card")
+@click.argument("run")
+@click.option("--output", "-o", type=click.Path(path_type=Path), help="FILE.md or FILE.json; else stdout.")
+@click.option("--decision", help="What this evaluation is to decide, in your words.")
+@store_option
+@click.option("--json", "as_json", is_flag=True, help="JSON rather than Markdown.")
+def command(run: str, output: Path | None, decision: str | None, store: str | None, as_json: bool) -> int:
+    """Write the evaluation card of RUN (the beginning of its id, or `latest`)."""
+    opened = open_store(store or DEFAULT_STORE, create=False)
+    try:
+        card = make_card(opened.run(run), decision=decision)
+    finally:
+        opened.close()
+    if output is None and as_json:
+        print_json(card.plain())
+    elif output is None:
+        click.echo(card.markdown())
+    elif as_json or output.suffix == ".json":
+        write_text(output, json.dumps(card.plain(), indent=2, allow_nan=False, default=str) + "\n")
+    else:
+        write_text(output, card.markdown())
+    return 0

@@ -1,0 +1,114 @@
+"""`probatum run`: tasks on a model."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from probatum.cli.configuration import RunFile, read_run_file
+from probatum.cli.options import DEFAULT_STORE, SETTING, store_option
+from probatum.cli.output import print_json
+from probatum.cli.progress import shown_progress
+from probatum.cli.samples import sample_file
+from probatum.cli.tables import print_run
+from probatum.core.errors import UsageError
+from probatum.runner import evaluate
+from probatum.store import open_store
+
+__all__ = ["command"]
+
+CONSENT = "PROBATUM_ALLOW_CODE_EXECUTION"
+
+
+@click.command(name="run")
+@click.argument("tasks", required=False)
+@click.option("--model", "-m", help="provider/name, such as llamacpp/gemma-3-270m or openai/NAME.")
+@click.option(
+    "-M", "settings", type=SETTING, multiple=True, help="Setting of the model, key=value; repeatable."
+)
+@click.option("--limit", type=int, help="Only the first N items of each task.")
+@click.option("--samples", type=int, help="Answers an item (with --temperature above 0).")
+@click.option("--temperature", type=float, help="0 is greedy.")
+@click.option("--top-p", type=float)
+@click.option("--top-k", type=int)
+@click.option("--max-tokens", type=int, help="Longest answer, in tokens.")
+@click.option("--shots", type=int, help="Few-shot examples shown.")
+@click.option("--form", type=click.Choice(["completion", "chat"]), help="How to ask; chat where both can.")
+@click.option("--system", help="System prompt (chat only).")
+@click.option("--seed", type=int, help="Seed that all others are derived from.  [default: 0]")
+@click.option("--level", type=float, help="Confidence level of the intervals.  [default: 0.95]")
+@click.option("--minimum-answered", type=float, help="Below it the run is incomplete.  [default: 0.99]")
+@click.option("--allow-code-execution", is_flag=True, help="Run code that the model writes, in the sandbox.")
+@click.option("--workers", type=int, help="Programs run at the same time.  [default: cores]")
+@click.option(
+    "--data-dir", type=click.Path(path_type=Path), help="Where data sets lie.  [default: PROBATUM_DATA]"
+)
+@click.option(
+    "--config", type=click.Path(path_type=Path), help="A TOML file; what is given here comes first."
+)
+@click.option("--samples-out", type=click.Path(path_type=Path), help="One JSON line a sample.")
+@store_option
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, nothing else.")
+@click.option("--quiet", "-q", is_flag=True, help="No progress.")
+def command(
+    tasks: str | None, model: str | None, config: Path | None, as_json: bool, quiet: bool, **given: Any
+) -> int:
+    """Run TASKS (comma-separated) on a model, and keep everything.
+
+    The same command started again asks only for what is missing.
+    """
+    file = read_run_file(config) if config is not None else RunFile()
+    tasks = tasks or ",".join(file.tasks)
+    model = model or file.model
+    if not tasks:
+        raise UsageError("no task is named; `probatum tasks` lists what there is")
+    if not model:
+        raise UsageError("no model is named; give --model provider/name, such as llamacpp/gemma-3-270m")
+    samples_out = given.pop("samples_out")
+    store = given.pop("store") or file.store or DEFAULT_STORE
+    choices = {**file.choices(), **_choices(given)}
+    choices["settings"] = {**file.settings, **dict(given["settings"])}
+    if os.environ.get(CONSENT) == "1":
+        choices["allow_code_execution"] = True
+    return _evaluate(tasks, model, store, choices, samples_out=samples_out, as_json=as_json, quiet=quiet)
+
+
+def _choices(given: dict[str, Any]) -> dict[str, Any]:
+    """What was said on the command line; what was not is left to the file, then to the task."""
+    choices = {name: value for name, value in given.items() if value is not None and name != "settings"}
+    if not choices.pop("allow_code_execution", False):
+        choices.pop("allow_code_execution", None)
+    else:
+        choices["allow_code_execution"] = True
+    if (directory := choices.pop("data_dir", None)) is not None:
+        choices["data_directory"] = directory
+    return choices
+
+
+def _evaluate(
+    tasks: str,
+    model: str,
+    store: str,
+    choices: dict[str, Any],
+    *,
+    samples_out: Path | None,
+    as_json: bool,
+    quiet: bool,
+) -> int:
+    with sample_file(samples_out) as write_samples:
+        opened = open_store(store)
+        try:
+            with shown_progress(enabled=not quiet and not as_json and sys.stderr.isatty()) as progress:
+                run = evaluate(tasks, model=model, store=opened, progress=progress, **choices)
+            write_samples(run)
+        finally:
+            opened.close()
+    if as_json:
+        print_json({**run.plain(), "cost": progress.plain()})
+    else:
+        print_run(run, progress)
+    return 0 if run.complete else 3

@@ -1,0 +1,91 @@
+"""`--samples-out`: one JSON line a sample, in the order of the items (design §5)."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from probatum.core.errors import UsageError
+from probatum.core.run import Sample
+from probatum.runner import EvaluatedRun
+
+__all__ = ["sample_file"]
+
+
+@contextlib.contextmanager
+def sample_file(path: Path | None) -> Iterator[Callable[[EvaluatedRun], None]]:
+    """A function that writes a run's samples; the file is tried *before* anything is paid for.
+
+    Written beside and renamed: an old file stays whole until the new one is.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    if path is None:
+        yield lambda run: None  # noqa: ARG005 - nothing to write
+        return
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        beside.touch()
+    except OSError as error:
+        raise UsageError(f"{str(path)!r} cannot be written: {error.strerror}; choose another file") from None
+
+    def write(run: EvaluatedRun) -> None:
+        try:
+            with beside.open("w", encoding="ascii", newline="\n") as stream:
+                for sample in run.each_sample():
+                    stream.write(json.dumps(_line(sample), allow_nan=False) + "\n")
+            beside.replace(path)
+        except OSError as error:
+            raise UsageError(
+                f"{str(path)!r} cannot be written: {error.strerror}; the run itself is kept in the store"
+            ) from None
+
+    try:
+        yield write
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _line(sample: Sample) -> dict[str, Any]:
+    outcome = sample.outcome
+    response = sample.responses[0] if sample.responses else None
+    return {
+        "task": sample.task,
+        "item_id": outcome.item_id,
+        "sample": outcome.sample,
+        "status": outcome.status.value,
+        "scores": dict(outcome.scores),
+        "answer": outcome.answer,
+        "rule": outcome.rule,
+        "span": outcome.span,
+        "execution": _execution(sample),
+        "reason": outcome.reason,
+        "text": response.text if response else None,
+        "finish": response.finish.value if response else None,
+        "prompt_tokens": response.prompt_tokens if response else None,
+        "completion_tokens": response.completion_tokens if response else None,
+        "request": [request.digest for request in sample.requests],
+    }
+
+
+def _execution(sample: Sample) -> dict[str, Any] | None:
+    execution = sample.outcome.execution
+    if execution is None:
+        return None
+    return {
+        "status": execution.status.value,
+        "detail": execution.detail,
+        "message": execution.message,
+        "cpu_seconds": execution.cpu_seconds,
+        "wall_seconds": execution.wall_seconds,
+        "peak_rss_bytes": execution.peak_rss_bytes,
+        "isolation": execution.isolation,
+        "verdict_trust": execution.verdict_trust,
+        "stdout": execution.stdout,
+        "stderr": execution.stderr,
+    }

@@ -1,0 +1,100 @@
+"""Tables on a terminal: what is printed beside every number is what is needed to defend it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from probatum.core.records import Estimate
+from probatum.core.run import RunState
+from probatum.runner import EvaluatedRun, Progress
+from probatum.runner.result import task_estimates
+
+__all__ = ["console", "print_run"]
+
+WIDE = 132  # columns where no terminal says how many it has: in a file nothing is cut off
+
+
+def console() -> Console:
+    """Standard output; wide enough for a table where it is no terminal."""
+    found = Console()
+    return found if found.is_terminal else Console(width=WIDE)
+
+
+def print_run(run: EvaluatedRun, progress: Progress | None = None) -> None:
+    """The result of a run: estimates, statuses and notes of each task."""
+    out = console()
+    model = run.record.model
+    out.print(
+        f"run [bold]{run.id}[/]  model {escape(model.provider)}/{escape(model.name)}  "
+        f"state {_state(run.record.state)}",
+        highlight=False,
+    )
+    table = Table(header_style="bold", box=None, pad_edge=False)
+    for name in ("task", "metric", "n", "value", "interval", "method", "coverage", "bounds", "chance"):
+        right = name in ("n", "value", "coverage", "chance")
+        table.add_column(name, justify="right" if right else "left", no_wrap=name != "method")
+    for task in run.record.tasks:
+        for place, estimate in enumerate(task_estimates(task)):
+            table.add_row(escape(task.task) if place == 0 else "", *map(escape, _cells(estimate)))
+    out.print(table)
+    for task in run.record.tasks:
+        statuses = run.statuses[task.task]
+        out.print(f"{escape(task.task)}: {_counts(statuses)}", highlight=False)
+        for note in _notes(task.summary.get("notes")):
+            out.print(f"  note: {escape(note)}", highlight=False)
+        for warning in _warnings(task_estimates(task)):
+            out.print(f"  note: {escape(warning)}", highlight=False)
+    if progress is not None:
+        out.print(
+            f"{progress.asked} model calls ({progress.reused} reused), "
+            f"{progress.executed} executions ({progress.reused_executions} reused)",
+            highlight=False,
+        )
+
+
+def _cells(estimate: Estimate) -> list[str]:
+    interval = "-"
+    if estimate.low is not None and estimate.high is not None:
+        interval = f"[{estimate.low:.4f}, {estimate.high:.4f}]"
+    bounds = "-" if estimate.bounds is None else f"{estimate.bounds[0]:.4f} … {estimate.bounds[1]:.4f}"
+    chance = "-" if estimate.chance is None else f"{estimate.chance:.4f}"
+    if estimate.p_chance is not None:
+        chance += f" (p {estimate.p_chance:.2g})"
+    return [
+        estimate.name,
+        str(estimate.n),
+        "cannot tell" if estimate.value is None else f"{estimate.value:.4f}",
+        interval,
+        f"{estimate.method} {estimate.level:.0%}",
+        f"{estimate.coverage:.4f}",
+        bounds,
+        chance,
+    ]
+
+
+def _counts(statuses: Mapping[str, int]) -> str:
+    total = sum(statuses.values())
+    parts = "  ".join(f"{status} {count}" for status, count in statuses.items())
+    return f"{total} samples: {parts}" if total else "no sample"
+
+
+def _state(state: RunState) -> str:
+    colour = {RunState.COMPLETE: "green", RunState.INCOMPLETE: "yellow"}.get(state, "red")
+    return f"[{colour}]{state.value}[/]"
+
+
+def _notes(value: object) -> list[str]:
+    return [str(note) for note in value] if isinstance(value, (list, tuple)) else []
+
+
+def _warnings(estimates: Sequence[Estimate]) -> list[str]:
+    """Each warning once, with the estimates that it stands at."""
+    found: dict[str, list[str]] = {}
+    for estimate in estimates:
+        for warning in estimate.warnings:
+            found.setdefault(warning, []).append(estimate.name)
+    return [f"{', '.join(names)}: {warning}" for warning, names in found.items()]

@@ -1,0 +1,82 @@
+"""`probatum tasks`: the benchmarks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+from rich.markup import escape
+from rich.table import Table
+
+from probatum.benchmarks import find_task, task_names
+from probatum.cli.options import json_option
+from probatum.cli.output import print_json
+from probatum.cli.tables import console
+from probatum.core.canonical import canonical, digest
+from probatum.core.protocol import Task
+
+__all__ = ["command"]
+
+
+@click.command(name="tasks")
+@click.argument("task", required=False)
+@json_option
+def command(task: str | None, as_json: bool) -> int:
+    """List the benchmarks, or describe TASK."""
+    if task is not None:
+        found = find_task(task)
+        if as_json:
+            print_json({**_plain(found), "recipe": canonical(found)})
+        else:
+            _print_task(found)
+        return 0
+    found_tasks = [find_task(name) for name in task_names()]
+    if as_json:
+        print_json({"tasks": [_plain(one) for one in found_tasks]})
+        return 0
+    table = Table("task", "version", "forms", "code", "chance", "summary", box=None, pad_edge=False)
+    for one in found_tasks:
+        plain = _plain(one)
+        chance = "-" if one.chance is None else f"{one.chance:.4f}"
+        executes = "executes" if one.executes_code else "-"
+        row = [one.name, str(one.version), ", ".join(plain["forms"]), executes, chance, one.summary]
+        table.add_row(*map(escape, row))
+    console().print(table)
+    return 0
+
+
+def _plain(task: Task) -> dict[str, Any]:
+    return {
+        "task": task.name,
+        "version": task.version,
+        "digest": digest(task),
+        "summary": task.summary,
+        "forms": [form for form in ("completion", "chat") if getattr(task, form) is not None],
+        "executes_code": task.executes_code,
+        "shots": task.shots,
+        "samples": task.samples,
+        "chance": task.chance,
+        "unit": task.unit,
+        "population": task.population,
+        "languages": list(task.languages),
+        "licence": task.licence,
+        "citation": task.citation,
+        "source": {
+            "local": list(task.source.local),
+            "package": task.source.package,
+            "hub": None
+            if task.source.hub is None
+            else f"{task.source.hub.repository}@{task.source.hub.revision}",
+        },
+    }
+
+
+def _print_task(task: Task) -> None:
+    out = console()
+    for name, value in _plain(task).items():
+        shown = value
+        if isinstance(value, dict):
+            shown = "; ".join(f"{key}: {part}" for key, part in value.items() if part)
+        elif isinstance(value, list):
+            shown = ", ".join(map(str, value))
+        out.print(f"[bold]{name}[/]: {escape('-' if shown in (None, '') else str(shown))}", highlight=False)

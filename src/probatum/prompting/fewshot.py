@@ -1,0 +1,103 @@
+"""Few-shot choice: never the item itself, and the same whatever else is asked.
+
+The choice depends on the run seed, the task's version and the item's id alone, so that `--limit`,
+sharding and concurrency change no prompt. An item is kept from its own prompt by its id *and* by its
+content, since data sets hold the same question twice under two ids.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from probatum.core.errors import UsageError
+from probatum.core.protocol import Prompt
+from probatum.core.records import Item
+from probatum.core.seeds import derive_seed
+
+__all__ = ["ShotPool", "content_key"]
+
+_WORD = re.compile(r"\w+")
+
+
+def content_key(text: str) -> tuple[str, ...]:
+    """The words of a question, folded and sorted.
+
+    Equal for questions that differ in case, width, punctuation, spacing or order of their options.
+    Two different questions of the same words (a−b and b−a) are equal too: then a shot too many is
+    left out, which harms nothing.
+    """
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return tuple(sorted(_WORD.findall(folded)))
+
+
+def _asked(prompt: Prompt, item: Item) -> str:
+    rendered = prompt.render(item, (), None)
+    return rendered if isinstance(rendered, str) else rendered[-1].content
+
+
+@dataclass(frozen=True)
+class ShotPool:
+    """Items that may be shown, with their content keys."""
+
+    prompt: Prompt
+    fixed: tuple[Item, ...] = ()
+    """Shown first, in this order."""
+    drawn: tuple[Item, ...] = ()
+    """What is missing after the fixed ones is drawn from here, without replacement."""
+    _keys: dict[str, tuple[str, ...]] = field(default_factory=dict, compare=False, repr=False)
+
+    def choose(self, item: Item, count: int, *, seed: int, version: int) -> tuple[Item, ...]:
+        """`count` shots for `item`.
+
+        Raises:
+            UsageError: the pool has fewer than `count` items besides the asked one.
+        """
+        if count == 0:
+            return ()
+        own = content_key(_asked(self.prompt, item))
+        shots = [shot for shot in self.fixed if not self._same(shot, item, own)][:count]
+        if len(shots) < count and self.drawn:
+            shots += self._draw(item, own, count - len(shots), derive_seed(seed, "shots", version, item.id))
+        if len(shots) < count:
+            raise UsageError(
+                f"{count} shots asked for, and only {len(shots)} can be shown beside item {item.id!r}; "
+                f"use --shots {len(shots)} or fewer"
+            )
+        return tuple(shots)
+
+    def _draw(self, item: Item, own: tuple[str, ...], count: int, seed: int) -> list[Item]:
+        generator = random.Random(seed)  # noqa: S311 - reproducible by design, nothing secret
+        size = len(self.drawn)
+        spare = 8  # duplicates of the asked item are rare; a full permutation is the last resort
+        order = generator.sample(range(size), min(size, count + spare))
+        shots = self._fresh(order, item, own, count)
+        if len(shots) < count and len(order) < size:
+            rest = [place for place in range(size) if place not in set(order)]
+            generator.shuffle(rest)
+            shots = self._fresh([*order, *rest], item, own, count)
+        return shots
+
+    def _fresh(self, order: Sequence[int], item: Item, own: tuple[str, ...], count: int) -> list[Item]:
+        shots: list[Item] = []
+        shown = {own}
+        for place in order:
+            shot = self.drawn[place]
+            if self._same(shot, item, own) or self._key(shot) in shown:
+                continue
+            shown.add(self._key(shot))
+            shots.append(shot)
+            if len(shots) == count:
+                break
+        return shots
+
+    def _same(self, shot: Item, item: Item, own: tuple[str, ...]) -> bool:
+        return shot.id == item.id or self._key(shot) == own
+
+    def _key(self, shot: Item) -> tuple[str, ...]:
+        if shot.id not in self._keys:
+            self._keys[shot.id] = content_key(_asked(self.prompt, shot))
+        return self._keys[shot.id]

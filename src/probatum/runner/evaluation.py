@@ -1,0 +1,277 @@
+"""The top-level verb: tasks, a model and a store to a run."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from types import FrameType
+from typing import Protocol as Interface
+from typing import TypedDict, Unpack
+
+from probatum.core.canonical import digest_json
+from probatum.core.errors import ConsentError, Interrupted
+from probatum.core.protocol import Protocol, Task
+from probatum.core.records import Item
+from probatum.core.run import Run, RunState, TaskRun
+from probatum.core.status import Status
+from probatum.models import Model, load_model
+from probatum.prompting import Plan
+from probatum.runner.environment import environment, now
+from probatum.runner.isolation import LazySandbox, consent_message
+from probatum.runner.options import Options
+from probatum.runner.pipeline import Pipeline, Work
+from probatum.runner.preparation import prepare
+from probatum.runner.progress import Progress
+from probatum.runner.resolution import protocol_for, resolve_tasks
+from probatum.runner.result import EvaluatedRun
+from probatum.scoring.tally import answered_share, count_statuses
+from probatum.store import Store, open_store
+
+__all__ = ["DEFAULT_STORE", "Evaluation", "evaluate"]
+
+DEFAULT_STORE = "sqlite:///probatum.db"
+
+
+class Choices(TypedDict, total=False):
+    """Keywords of `evaluate`: the fields of `Options`."""
+
+    settings: Mapping[str, object]
+    limit: int | None
+    samples: int | None
+    temperature: float | None
+    top_p: float | None
+    top_k: int | None
+    max_tokens: int | None
+    shots: int | None
+    form: str | None
+    system: str | None
+    seed: int
+    level: float
+    minimum_answered: float
+    allow_code_execution: bool
+    workers: int | None
+    data_directory: Path | None
+
+
+def evaluate(
+    tasks: str | Task | Sequence[str | Task],
+    *,
+    model: str | Model,
+    store: str | Store = DEFAULT_STORE,
+    progress: Progress | None = None,
+    **choices: Unpack[Choices],
+) -> EvaluatedRun:
+    """Runs tasks on a model and keeps everything in the store.
+
+    Started again it asks only for what is missing; what it needs of the model and of the sandbox and
+    the store has, it takes from there. Ctrl-C finishes what is in flight and raises `Interrupted`.
+
+    Args:
+        tasks: names (`"humaneval,gsm8k"`), `Task` objects, or both.
+        model: `provider/name`, or a `Model`.
+        store: URL of a database, or an open store.
+        progress: counters to be read from another thread meanwhile.
+        choices: fields of `Options`.
+
+    Raises:
+        ProbatumError: see the tree in `probatum.core.errors`; what arrived is kept.
+    """
+    options = Options(**choices)
+    found = resolve_tasks(tasks)
+    if any(task.executes_code for task in found) and not options.allow_code_execution:
+        raise ConsentError(consent_message([task.name for task in found if task.executes_code]))
+    opened = open_store(store) if isinstance(store, str) else store
+    loaded = load_model(model, options.settings) if isinstance(model, str) else model
+    try:
+        with LazySandbox(options.workers) as sandbox, _interruptible() as stop:
+            evaluation = Evaluation(loaded, opened, sandbox, options, progress or Progress(), stop)
+            return evaluation.run(found)
+    finally:
+        if isinstance(model, str):
+            loaded.close()
+
+
+class Asked(Interface):
+    """One task to be carried out: freshly prepared, or from the store."""
+
+    @property
+    def protocol(self) -> Protocol: ...
+
+    @property
+    def record(self) -> TaskRun: ...
+
+    @property
+    def dropped_shots(self) -> Sequence[str]:
+        """Items whose shots did not all fit."""
+        ...
+
+    @property
+    def shots(self) -> set[tuple[str, ...]]:
+        """The few-shot choices met while planning."""
+        ...
+
+    def plans(self) -> Iterator[tuple[int, Plan]]:
+        """What is asked for each item."""
+        ...
+
+    def invalid(self) -> Iterator[tuple[int, Item, str]]:
+        """Broken items."""
+        ...
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """A model, a store and a sandbox put to work under options."""
+
+    model: Model
+    store: Store
+    sandbox: LazySandbox
+    options: Options
+    progress: Progress = field(default_factory=Progress)
+    stop: threading.Event = field(default_factory=threading.Event)
+
+    def run(self, tasks: Sequence[Task]) -> EvaluatedRun:
+        """Settles everything about all tasks, then carries them out."""
+        prepared = [
+            prepare(protocol_for(task, self.model, self.options), self.options, self.model) for task in tasks
+        ]
+        return self.carry_out(self._record([one.record for one in prepared]), prepared)
+
+    def carry_out(self, record: Run, tasks: Sequence[Asked]) -> EvaluatedRun:
+        """Asks and grades task after task, summarises each, and writes the run down however it ends."""
+        run = self.store.open_run(record)
+        run = replace(run, tasks=record.tasks, options=record.options)
+        try:
+            for one in tasks:
+                run = self._with_task(run, self._run_task(run, one))
+        except BaseException as error:
+            interrupted = isinstance(error, (Interrupted, KeyboardInterrupt))
+            self._close(run, tasks, RunState.INTERRUPTED if interrupted else RunState.FAILED)
+            raise
+        enough = all(
+            float(str(task.summary.get("answered", 0))) >= self.options.minimum_answered for task in run.tasks
+        )
+        return self._close(run, tasks, RunState.COMPLETE if enough else RunState.INCOMPLETE)
+
+    def _record(self, tasks: Sequence[TaskRun]) -> Run:
+        identity = self.model.identity
+        digests = [[task.protocol, task.items] for task in tasks]
+        moment = now()
+        return Run(
+            id=digest_json([identity.digest, digests])[:16],
+            model=identity,
+            tasks=tuple(tasks),
+            state=RunState.RUNNING,
+            created=moment,
+            updated=moment,
+            options={
+                **self.options.plain(),
+                "protocol_digest": digest_json([task.protocol for task in tasks]),
+            },
+            environment=environment(None),
+        )
+
+    def _run_task(self, run: Run, one: Asked) -> TaskRun:
+        task = one.protocol.task
+        self.progress.begin(task.name, one.record.planned)
+        executes = task.executes_code
+        work = Work(
+            run=run.id,
+            task=task,
+            plans=one.plans(),
+            invalid=one.invalid(),
+            model_digest=run.model.digest,
+            environment_digest=self.sandbox.environment_digest if executes else "",
+        )
+        executor = self.sandbox if executes else None
+        asked = Pipeline(work, self.model, self.store, executor, self.progress, self.stop).run()
+        return self._summarise(run, replace(one.record, requests=asked), one)
+
+    def _summarise(self, run: Run, record: TaskRun, one: Asked) -> TaskRun:
+        """Estimates from the marks that the store holds, and what must be said beside them."""
+        task = one.protocol.task
+        marks = list(self.store.marks(run.id, task.name))
+        statuses = count_statuses(marks)
+        if sum(statuses.values()) != record.planned:
+            raise AssertionError(f"{sum(statuses.values())} outcomes of {record.planned} planned samples")
+        estimates = [
+            asdict(estimate)
+            for metric in task.metrics
+            for estimate in metric.estimate(marks, task, self.options.level)
+        ]
+        return replace(
+            record,
+            summary={
+                "estimates": estimates,
+                "statuses": {status.value: count for status, count in statuses.items()},
+                "answered": answered_share(statuses),
+                "invalid": sorted({mark.item_id for mark in marks if mark.status is Status.INVALID_ITEM}),
+                "units": len({mark.item_id for mark in marks}),
+                "clusters": len({mark.cluster or mark.item_id for mark in marks}),
+                "shots": _shots(one),
+                "notes": _notes(record, one),
+            },
+        )
+
+    def _with_task(self, run: Run, done: TaskRun) -> Run:
+        return replace(run, tasks=tuple(done if task.task == done.task else task for task in run.tasks))
+
+    def _close(self, run: Run, tasks: Sequence[Asked], state: RunState) -> EvaluatedRun:
+        executes = any(one.protocol.task.executes_code for one in tasks)
+        isolation = self.sandbox.isolation if executes else None
+        closed = replace(run, state=state, updated=now(), environment=environment(isolation))
+        self.store.close_run(closed)
+        return EvaluatedRun(closed, self.store)
+
+
+def _notes(record: TaskRun, one: Asked) -> list[str]:
+    """What a reader of the numbers should know, and could not see in them."""
+    notes = []
+    used, whole = record.origin.get("items_used"), record.origin.get("items_in_set")
+    if used != whole:
+        notes.append(f"the first {used} of {whole} items: not a random sample of the benchmark")
+    if one.dropped_shots:
+        notes.append(
+            f"{len(one.dropped_shots)} items were asked with fewer than {one.protocol.shots} shots, "
+            "because the context is too small"
+        )
+    if broken := sum(1 for _ in one.invalid()):
+        notes.append(f"{broken} items are broken and in no rate")
+    return notes
+
+
+def _shots(one: Asked) -> object:
+    """The ids shown, in order, where they are the same for all items; else how they are drawn."""
+    if not one.protocol.shots:
+        return []
+    if len(one.shots) == 1:
+        return list(next(iter(one.shots)))
+    return f"{one.protocol.shots} drawn for each item by seed {one.protocol.seed}"
+
+
+@contextlib.contextmanager
+def _interruptible() -> Iterator[threading.Event]:
+    """An event that the first Ctrl-C sets; the second one interrupts at once.
+
+    Only in the main thread, and only where nobody else handles the signal.
+    """
+    stop = threading.Event()
+    main = threading.current_thread() is threading.main_thread()
+    if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield stop
+        return
+
+    def first(number: int, frame: FrameType | None) -> None:
+        del number, frame  # the handler's signature
+        stop.set()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    signal.signal(signal.SIGINT, first)
+    try:
+        yield stop
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,0 +1,64 @@
+"""The sandbox as a run needs it: opened when the first program is to run, closed with the run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from types import TracebackType
+from typing import Self
+
+from probatum.core.canonical import digest_json
+from probatum.core.records import Execution, Program
+from probatum.sandbox import Sandbox, isolation_report
+
+__all__ = ["LazySandbox", "consent_message"]
+
+
+def consent_message(tasks: Sequence[str]) -> str:
+    """Why the run is refused, what would run, and what this machine would hold it with."""
+    return (
+        f"{', '.join(tasks)} would execute code that the model writes; nothing allows it. "
+        f"Isolation here: {isolation_report().summary}. "
+        "To allow it, add --allow-code-execution (or set PROBATUM_ALLOW_CODE_EXECUTION=1)"
+    )
+
+
+class LazySandbox:
+    """A sandbox that costs nothing until a program is to run."""
+
+    def __init__(self, workers: int | None) -> None:
+        self._workers = workers
+        self._sandbox: Sandbox | None = None
+
+    @property
+    def sandbox(self) -> Sandbox:
+        """The sandbox, opened at the first call.
+
+        Raises:
+            SandboxError: this machine offers no isolation.
+        """
+        if self._sandbox is None:
+            self._sandbox = Sandbox(workers=self._workers)
+        return self._sandbox
+
+    @property
+    def isolation(self) -> str:
+        """The level of isolation that was proven."""
+        return self.sandbox.isolation
+
+    @property
+    def environment_digest(self) -> str:
+        """Digest of what an execution depends on besides its program."""
+        return digest_json(dict(self.sandbox.environment))
+
+    def execute(self, programs: Iterable[Program]) -> Iterator[Execution]:
+        """Runs each program once, in any order."""
+        return self.sandbox.execute(programs)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._sandbox is not None:
+            self._sandbox.close()

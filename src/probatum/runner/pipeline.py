@@ -1,0 +1,398 @@
+"""Plan → answer → grade for one task, as a stream: the only concurrency outside `models/` and `sandbox/`.
+
+Three threads. The *answering* thread iterates `model.answer(requests)`; the requests come from a
+generator that plans items only as the model asks for more. The *executing* thread iterates
+`sandbox.execute(programs)`. The caller's thread takes responses and executions from one inbox, keeps
+them, grades, and keeps outcomes. Memory is bounded: the model holds what it has room for, and planning
+waits while more than `BACKLOG` samples stand ungraded. Grading never waits for the model, so the wait
+ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import queue
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
+from typing import Final, TypeVar
+from typing import Protocol as Interface
+
+from probatum.core.errors import Interrupted, ModelError, ProbatumError, SandboxError
+from probatum.core.protocol import ProgramScorer, Task
+from probatum.core.records import Execution, ExecutionStatus, Item, Outcome, Program, Request, Response
+from probatum.core.status import Status
+from probatum.models.seam import Model
+from probatum.prompting import Plan
+from probatum.runner.progress import Progress
+from probatum.store.seam import Store
+
+Graded = TypeVar("Graded")
+
+__all__ = ["Executor", "Pipeline", "Work"]
+
+BACKLOG: Final = 512  # samples answered and not yet graded, beyond which planning waits
+WINDOW: Final = 32  # items planned, and looked up in the store, at once
+FLUSH: Final = 64  # outcomes written at once
+
+
+class Executor(Interface):
+    """The sandbox as the runner needs it."""
+
+    def execute(self, programs: Iterable[Program]) -> Iterator[Execution]:
+        """Runs each program once, in any order."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """One task of a run, ready to be asked."""
+
+    run: str
+    task: Task
+    plans: Iterable[tuple[int, Plan]]
+    """Position of each item, and what is asked for it; planned as it is iterated."""
+    invalid: Iterable[tuple[int, Item, str]] = ()
+    """Broken items: position, item, reason. They are not asked, and are listed."""
+    model_digest: str
+    environment_digest: str = ""
+    """Of the sandbox: part of an execution's key."""
+
+
+@dataclass(eq=False)
+class Pending:
+    """A sample that waits for its responses, then for its execution."""
+
+    position: int
+    item: Item
+    sample: int
+    requests: tuple[Request, ...]
+    responses: list[Response | None]
+    program: Program | None = None
+
+    @property
+    def answered(self) -> bool:
+        return all(response is not None for response in self.responses)
+
+    @property
+    def given(self) -> list[Response]:
+        return [response for response in self.responses if response is not None]
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A thread came to its end, by itself or with an error."""
+
+    thread: str
+    error: BaseException | None = None
+
+
+@dataclass
+class Pipeline:
+    """One task from plans to outcomes.
+
+    `run()` returns the digest of what was asked, and raises what stopped it, after everything that
+    arrived was kept and graded.
+    """
+
+    work: Work
+    model: Model
+    store: Store
+    executor: Executor | None
+    progress: Progress
+    stop: threading.Event
+    inbox: queue.SimpleQueue[Pending | Response | Execution | Ended] = field(
+        default_factory=queue.SimpleQueue
+    )
+    to_execute: queue.SimpleQueue[Program | None] = field(default_factory=queue.SimpleQueue)
+
+    def __post_init__(self) -> None:
+        self._lock = threading.Condition()
+        self._waiting: dict[str, list[tuple[Pending, int]]] = {}  # request key → who waits for it
+        self._executing: dict[str, list[Pending]] = {}  # program digest → who waits for it
+        self._asked: dict[str, Request] = {}
+        self._ungraded = 0
+        self._outcomes: list[tuple[int, Item, tuple[Request, ...], Outcome]] = []
+        self._digest = hashlib.sha256()
+        self._error: BaseException | None = None
+        self._running: set[str] = set()
+
+    def run(self) -> str:
+        """Asks, grades and keeps everything; the digest covers requests in the order of the items.
+
+        Raises:
+            Interrupted: `stop` was set; what was in flight is kept.
+            ModelError: the model cannot be used.
+            SandboxError: programs cannot be executed.
+        """
+        for position, item, reason in self.work.invalid:
+            outcome = Outcome(item_id=item.id, sample=0, status=Status.INVALID_ITEM, reason=reason)
+            self._record(position, item, (), outcome)
+        self._start("answering", self._answer)
+        if self.executor is not None:
+            self._start("executing", self._execute)
+        try:
+            while self._running:
+                self._handle(self._take())
+            self._flush()
+        finally:  # however it ends, the threads beside this one come to an end
+            self._halt()
+        if self._error is not None:
+            raise self._error
+        if self.stop.is_set():
+            raise Interrupted(
+                f"interrupted: {self.progress.done} of {self.progress.planned} samples of "
+                f"{self.work.task.name} are kept; the same command goes on from there"
+            )
+        return self._digest.hexdigest()
+
+    def _halt(self) -> None:
+        if self._running:
+            self.stop.set()
+        with self._lock:
+            self._lock.notify_all()
+        self.to_execute.put(None)
+
+    # ── the two threads beside the caller's ─────────────────────────────────────────────────────
+
+    def _start(self, name: str, target: Callable[[], None]) -> None:
+        def body() -> None:
+            try:
+                target()
+            except BaseException as error:  # noqa: BLE001 - handed to the caller's thread
+                self.inbox.put(Ended(name, error))
+            else:
+                self.inbox.put(Ended(name))
+
+        self._running.add(name)
+        threading.Thread(target=body, name=f"probatum-{name}", daemon=True).start()
+
+    def _answer(self) -> None:
+        for response in self.model.answer(self._missing()):
+            self.inbox.put(response)
+
+    def _execute(self) -> None:
+        assert self.executor is not None  # noqa: S101 - for the type checker
+        for execution in self.executor.execute(iter(self.to_execute.get, None)):
+            self.inbox.put(execution)
+
+    def _missing(self) -> Iterator[Request]:
+        """The requests that the store cannot answer, planned as they are pulled."""
+        plans = iter(self.work.plans)
+        while not self.stop.is_set() and (window := list(islice(plans, WINDOW))):
+            with self._lock:
+                self._lock.wait_for(lambda: self._ungraded < BACKLOG or self.stop.is_set())
+                fresh = self._register(window)
+            for request in fresh:
+                if self.stop.is_set():
+                    return
+                yield request
+
+    def _register(self, window: Sequence[tuple[int, Plan]]) -> list[Request]:
+        """Looks a window up in the store; what is there is ready, the rest is returned to be asked.
+
+        Holds the lock, so that a response which arrives meanwhile is either found in the store or
+        finds us among those who wait for it: no request is asked twice.
+        """
+        pending = [
+            Pending(position, plan.item, requests[0].sample, requests, [None] * len(requests))
+            for position, plan in window
+            for requests in plan.samples
+        ]
+        keys = [request.key for one in pending for request in one.requests]
+        known = self.store.responses(self.work.model_digest, keys)
+        fresh: list[Request] = []
+        for one in pending:
+            for part, request in enumerate(one.requests):
+                self._digest.update(
+                    f"{request.item_id}\x1f{request.key}\x1f{part}\n".encode("utf-8", "replace")
+                )
+                if (response := known.get(request.key)) is not None:
+                    one.responses[part] = response
+                    self.progress.reused += 1
+                elif (others := self._waiting.get(request.key)) is not None:
+                    others.append((one, part))
+                else:
+                    self._waiting[request.key] = [(one, part)]
+                    self._asked[request.key] = request
+                    fresh.append(request)
+            if one.answered:
+                self._ungraded += 1
+                self.inbox.put(one)
+        return fresh
+
+    # ── the caller's thread ─────────────────────────────────────────────────────────────────────
+
+    def _take(self) -> list[Pending | Response | Execution | Ended]:
+        """What has arrived: waits for the first, takes what else is there."""
+        events = [self.inbox.get()]
+        with contextlib.suppress(queue.Empty):
+            while len(events) < 4 * FLUSH:
+                events.append(self.inbox.get_nowait())
+        return events
+
+    def _handle(self, events: Sequence[Pending | Response | Execution | Ended]) -> None:
+        ready = [event for event in events if isinstance(event, Pending)]
+        ready += self._keep_responses([event for event in events if isinstance(event, Response)])
+        self._grade(ready)
+        self._keep_executions([event for event in events if isinstance(event, Execution)])
+        for event in events:
+            if isinstance(event, Ended):
+                self._ended(event)
+        if len(self._outcomes) >= FLUSH or self.inbox.empty():
+            self._flush()
+        if "answering" not in self._running and not self._ungraded:
+            self.to_execute.put(None)
+
+    def _keep_responses(self, responses: Sequence[Response]) -> list[Pending]:
+        """Keeps responses; returns the samples that have all of theirs now."""
+        if not responses:
+            return []
+        ready = []
+        with self._lock:
+            unknown = [response.request for response in responses if response.request not in self._asked]
+            if unknown:
+                raise ModelError(f"the backend answered a request that was not asked: {unknown[0]!r}")
+            answered = [(self._asked.pop(response.request), response) for response in responses]
+            self.store.keep_responses(self.work.model_digest, answered)
+            for _, response in answered:
+                for one, part in self._waiting.pop(response.request):
+                    one.responses[part] = response
+                    if one.answered:
+                        self._ungraded += 1
+                        ready.append(one)
+        self.progress.asked += len(responses)
+        self.progress.completion_tokens += sum(response.completion_tokens or 0 for response in responses)
+        return ready
+
+    def _grade(self, ready: Sequence[Pending]) -> None:
+        scorer = self.work.task.scorer
+        if not isinstance(scorer, ProgramScorer):
+            for one in ready:
+                self._finish(one, _guarded(one, partial(scorer.grade, one.item, one.sample, one.given)))
+            return
+        to_run: list[Pending] = []
+        for one in ready:
+            what = _guarded(one, partial(scorer.program, one.item, one.sample, one.given))
+            if isinstance(what, Outcome):
+                self._finish(one, what)
+            else:
+                one.program = what
+                to_run.append(one)
+        self._run_programs(to_run)
+
+    def _run_programs(self, ready: Sequence[Pending]) -> None:
+        """Looks executions up; sends the rest to the sandbox, equal programs once."""
+        programs = [one.program for one in ready if one.program is not None]
+        digests = [program.digest for program in programs]
+        known = self.store.executions(self.work.environment_digest, digests) if digests else {}
+        for one, program in zip(ready, programs, strict=True):
+            if (execution := known.get(program.digest)) is not None:
+                self.progress.reused_executions += 1
+                self._verdict(one, execution)
+            elif program.digest in self._executing:
+                self._executing[program.digest].append(one)
+            else:
+                self._executing[program.digest] = [one]
+                self.to_execute.put(program)
+
+    def _keep_executions(self, executions: Sequence[Execution]) -> None:
+        if not executions:
+            return
+        waited = [(self._executing.pop(execution.program, []), execution) for execution in executions]
+        kept = [
+            (waiting[0].program, execution)
+            for waiting, execution in waited
+            if waiting and waiting[0].program is not None
+        ]
+        self.store.keep_executions(self.work.environment_digest, kept)
+        self.progress.executed += len(kept)
+        for waiting, execution in waited:
+            for one in waiting:
+                self._verdict(one, execution)
+
+    def _verdict(self, one: Pending, execution: Execution) -> None:
+        scorer = self.work.task.scorer
+        assert isinstance(scorer, ProgramScorer)  # noqa: S101 - for the type checker
+        if execution.status is ExecutionStatus.SANDBOX_ERROR:
+            outcome = Outcome(
+                item_id=one.item.id,
+                sample=one.sample,
+                status=Status.INFRA_ERROR,
+                reason=f"the sandbox failed: {execution.message or execution.detail or 'unknown'}",
+                execution=execution,
+            )
+        else:
+            outcome = _guarded(one, partial(scorer.verdict, one.item, one.sample, one.given, execution))
+        self._finish(one, outcome)
+
+    def _finish(self, one: Pending, outcome: Outcome) -> None:
+        with self._lock:
+            self._ungraded -= 1
+            self._lock.notify()
+        self._record(one.position, one.item, one.requests, outcome)
+
+    def _record(self, position: int, item: Item, requests: tuple[Request, ...], outcome: Outcome) -> None:
+        self._outcomes.append((position, item, requests, outcome))
+        self.progress.done += 1
+        self.progress.statuses[outcome.status] += 1
+
+    def _flush(self) -> None:
+        if self._outcomes:
+            self.store.keep_outcomes(self.work.run, self.work.task.name, self._outcomes)
+            self._outcomes = []
+
+    def _ended(self, event: Ended) -> None:
+        """A thread ended. After an error nothing new is asked; what arrived is still graded."""
+        self._running.discard(event.thread)
+        if event.error is not None:
+            self.stop.set()
+            if self._error is None:
+                self._error = _ours(event)
+        with self._lock:
+            self._lock.notify()
+            if event.thread == "executing" and event.error is not None:
+                self._ungraded = 0  # their executions will not come: they stay without an outcome
+                self._executing.clear()
+            if event.thread == "answering" and event.error is None and not self.stop.is_set():
+                self._unanswered()
+
+    def _unanswered(self) -> None:
+        """The model ended without having answered all it was asked: our failure, not its answer."""
+        lost = {id(one): one for key in self._asked for one, _ in self._waiting.pop(key)}
+        self._asked.clear()
+        for one in lost.values():
+            outcome = Outcome(
+                item_id=one.item.id,
+                sample=one.sample,
+                status=Status.INFRA_ERROR,
+                reason="the backend gave no response to this request",
+            )
+            self._record(one.position, one.item, one.requests, outcome)
+
+
+def _guarded(one: Pending, grade: Callable[[], Graded]) -> Graded | Outcome:
+    """What `grade` returns; a scorer that raises is the scorer's failure, and stays in the count."""
+    try:
+        return grade()
+    except Exception as error:  # noqa: BLE001 - the boundary of graders, ours and others'
+        return Outcome(
+            item_id=one.item.id,
+            sample=one.sample,
+            status=Status.GRADER_ERROR,
+            reason=f"{type(error).__name__}: {error}".splitlines()[0][:500],
+        )
+
+
+def _ours(event: Ended) -> BaseException:
+    """The error as one that the command line can print in a line; what is not ours stays whole."""
+    error = event.error
+    if error is None or isinstance(error, ProbatumError) or not isinstance(error, Exception):
+        return error or AssertionError(event.thread)
+    kind = SandboxError if event.thread == "executing" else ModelError
+    ours = kind(f"{event.thread} failed: {type(error).__name__}: {error}")
+    ours.__cause__ = error
+    return ours

@@ -1,0 +1,108 @@
+"""Everything that is settled before the first model call: rows read and checked, recipe frozen."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+
+from probatum.core.canonical import canonical
+from probatum.core.protocol import Protocol
+from probatum.core.records import Item, Prompted
+from probatum.core.run import TaskRun
+from probatum.datasets import Dataset, load_items
+from probatum.models.seam import Model
+from probatum.prompting import Plan, ShotPool, plan_item
+from probatum.runner.options import Options
+
+__all__ = ["Prepared", "prepare"]
+
+
+@dataclass
+class Prepared:
+    """One task, ready to be asked."""
+
+    protocol: Protocol
+    dataset: Dataset
+    pool: ShotPool | None
+    record: TaskRun
+    limit: int | None
+    model: Model
+    dropped_shots: list[str] = field(default_factory=list)
+    """Items whose shots did not all fit; filled while planning."""
+    shots: set[tuple[str, ...]] = field(default_factory=set)
+    """The different few-shot choices met while planning, ids in order; at most two are kept."""
+
+    def items(self) -> Iterator[tuple[int, Item]]:
+        """Positions and items within the limit, streamed; broken ones included."""
+        return enumerate(islice(self.dataset, self.limit))
+
+    def plans(self) -> Iterator[tuple[int, Plan]]:
+        """What is asked for each item, planned as it is pulled; broken items are left out."""
+        for position, item in self.items():
+            if item.id in self.dataset.invalid:
+                continue
+            plan = plan_item(self.protocol, item, self.pool, self._fits)
+            if plan.dropped:
+                self.dropped_shots.append(item.id)
+            if len(self.shots) <= 1:
+                self.shots.add(plan.shots)
+            yield position, plan
+
+    def invalid(self) -> Iterator[tuple[int, Item, str]]:
+        """Broken items within the limit: position, item, reason."""
+        if self.dataset.invalid:
+            for position, item in self.items():
+                if (reason := self.dataset.invalid.get(item.id)) is not None:
+                    yield position, item, reason
+
+    def _fits(self, prompt: Prompted) -> bool:
+        """Whether prompt and answer have room in the context.
+
+        At least half of the context is left to the prompt, whatever budget the answer has.
+        """
+        context = self.model.capabilities.context_tokens
+        if context is None:
+            return True
+        room = context - min(self.protocol.sampling.max_tokens, context // 2)
+        texts = [prompt] if isinstance(prompt, str) else [message.content for message in prompt]
+        framing = 16 * len(texts)  # start, role and end tokens
+        if sum(len(text.encode("utf-8", "replace")) for text in texts) + framing <= room:
+            return True  # no token is shorter than a byte
+        tokens = self.model.count_tokens(prompt)
+        return tokens is None or tokens <= room
+
+
+def prepare(protocol: Protocol, options: Options, model: Model) -> Prepared:
+    """Reads and checks all rows of a task, and writes down its digests.
+
+    Raises:
+        DataError: rows that cannot be used, or a source that is not to be had.
+        ProtocolError: the recipe has no canonical form.
+    """
+    task = protocol.task
+    dataset = load_items(task.source, task.row, task.to_item, data_directory=options.data_directory)
+    pool = None
+    if protocol.shots and task.shot_source is not None:
+        prompt = task.prompt(protocol.form)
+        shots = tuple(
+            load_items(task.shot_source, task.row, task.to_item, data_directory=options.data_directory)
+        )
+        if prompt is not None:
+            pool = ShotPool(prompt, drawn=shots) if task.shots_drawn else ShotPool(prompt, fixed=shots)
+    hasher = hashlib.sha256()
+    count = valid = 0
+    for item in islice(dataset, options.limit):
+        hasher.update(bytes.fromhex(item.digest))
+        count += 1
+        valid += item.id not in dataset.invalid
+    record = TaskRun(
+        task=task.name,
+        protocol=protocol.digest,
+        recipe={"protocol": canonical(protocol)},
+        items=hasher.hexdigest(),
+        planned=valid * protocol.samples + (count - valid),
+        origin={**dataset.origin, "items_in_set": dataset.count, "items_used": count},
+    )
+    return Prepared(protocol, dataset, pool, record, options.limit, model)

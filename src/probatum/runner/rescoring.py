@@ -1,0 +1,186 @@
+"""Grading again from the store: no model is needed, and nothing is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from typing import Any
+
+import msgspec
+
+from probatum.benchmarks import find_task
+from probatum.core.canonical import canonical, digest_json
+from probatum.core.errors import ConsentError, UsageError
+from probatum.core.protocol import Form, Protocol
+from probatum.core.records import Finish, Identity, Item, Prompted, Request, Response, Sampling
+from probatum.core.run import Run, RunState, Sample, TaskRun
+from probatum.core.status import Status
+from probatum.models import Capabilities
+from probatum.prompting import Plan
+from probatum.runner.environment import now
+from probatum.runner.evaluation import Evaluation
+from probatum.runner.isolation import LazySandbox, consent_message
+from probatum.runner.options import Options
+from probatum.runner.progress import Progress
+from probatum.runner.result import EvaluatedRun
+from probatum.store import Store, open_store
+
+__all__ = ["StoredModel", "rescore"]
+
+
+@dataclass(frozen=True)
+class StoredModel:
+    """A model that answered once and is not there any more.
+
+    What it answered is in the store, and is found there before it is asked; what it failed at fails
+    again in the same way.
+    """
+
+    identity: Identity
+    failures: dict[str, Response] = field(default_factory=dict)
+    """Request key → how it failed."""
+    capabilities: Capabilities = field(default_factory=lambda: Capabilities(completion=True, chat=True))
+
+    def answer(self, requests: Iterable[Request]) -> Iterator[Response]:
+        """The failures of then."""
+        for request in requests:
+            yield self.failures[request.key]
+
+    def count_tokens(self, prompt: Prompted) -> int | None:
+        """Cannot tell."""
+        del prompt
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+@dataclass
+class StoredTask:
+    """One task of a stored run, ready to be graded again."""
+
+    protocol: Protocol
+    record: TaskRun
+    samples: Iterable[Sample]
+    model: StoredModel
+    dropped_shots: tuple[str, ...] = ()
+    shots: set[tuple[str, ...]] = field(default_factory=set)
+    invalid_items: list[tuple[int, Item, str]] = field(default_factory=list)
+
+    def plans(self) -> Iterator[tuple[int, Plan]]:
+        """The requests that were asked then."""
+        for position, samples in groupby(self.samples, key=lambda sample: sample.position):
+            whole = [sample for sample in samples if sample.requests]
+            for sample in whole:
+                self._remember(sample)
+            if whole:
+                yield position, Plan(whole[0].item, tuple(sample.requests for sample in whole))
+
+    def invalid(self) -> Iterator[tuple[int, Item, str]]:
+        """Items that were broken then."""
+        for sample in self.samples:
+            if sample.outcome.status is Status.INVALID_ITEM:
+                yield sample.position, sample.item, sample.outcome.reason or "broken"
+
+    def _remember(self, sample: Sample) -> None:
+        outcome = sample.outcome
+        for request, response in zip(sample.requests, sample.responses, strict=True):
+            if response is None:
+                known = outcome.status.value in {finish.value for finish in Finish}
+                self.model.failures[request.key] = Response(
+                    request=request.key,
+                    finish=Finish(outcome.status.value) if known else Finish.INFRA_ERROR,
+                    reason=outcome.reason,
+                )
+
+
+@dataclass(frozen=True)
+class StoredSamples:
+    """The samples of a stored task, streamed anew at each iteration."""
+
+    store: Store
+    run: str
+    task: str
+
+    def __iter__(self) -> Iterator[Sample]:
+        return self.store.samples(self.run, self.task)
+
+
+def rescore(
+    run: str,
+    *,
+    store: str | Store,
+    allow_code_execution: bool = False,
+    workers: int | None = None,
+    level: float | None = None,
+    progress: Progress | None = None,
+) -> EvaluatedRun:
+    """Grades the kept answers of a run with the scorers of today.
+
+    Where the recipe is unchanged the run is written again under its id; else a new run is written,
+    and says from which one its answers come.
+
+    Raises:
+        UsageError: no such run; a task that changed in what it *asks* since, so that today's recipe
+            was never put to the model.
+        ConsentError: programs that are not in the store would have to run.
+    """
+    opened = open_store(store) if isinstance(store, str) else store
+    old = opened.run(run)
+    model = StoredModel(old.model)
+    tasks = [_stored_task(opened, old, one, model) for one in old.tasks]
+    if any(one.protocol.task.executes_code for one in tasks) and not allow_code_execution:
+        raise ConsentError(consent_message([one.record.task for one in tasks]))
+    chosen = level if level is not None else msgspec.convert(old.options.get("level", 0.95), float)
+    options = Options(level=chosen, workers=workers, allow_code_execution=allow_code_execution)
+    with LazySandbox(workers) as sandbox:
+        evaluation = Evaluation(model, opened, sandbox, options, progress or Progress())
+        return evaluation.carry_out(_new_run(old, [one.record for one in tasks]), tasks)
+
+
+def _stored_task(store: Store, run: Run, record: TaskRun, model: StoredModel) -> StoredTask:
+    fields = _fields(record.recipe.get("protocol"))
+    protocol = _protocol(record.task, fields)
+    task = _fields(fields.get("task"))
+    today = _fields(_fields(canonical(protocol)).get("task"))
+    changed = [name for name in ("completion", "chat", "to_item") if task.get(name) != today.get(name)]
+    if changed:
+        raise UsageError(
+            f"task {record.task!r} asks something else today than in run {run.id} ({', '.join(changed)} "
+            "changed): its answers cannot be graded as today's; run the task again"
+        )
+    samples = StoredSamples(store, run.id, record.task)
+    return StoredTask(
+        protocol,
+        replace(record, protocol=protocol.digest, recipe={"protocol": canonical(protocol)}),
+        samples,
+        model,
+    )
+
+
+def _protocol(task: str, fields: Mapping[str, Any]) -> Protocol:
+    """The recipe of then, with the task of today."""
+    form: Form = "chat" if fields["form"] == "chat" else "completion"
+    return Protocol(
+        task=find_task(task),
+        form=form,
+        shots=fields["shots"],
+        samples=fields["samples"],
+        sampling=msgspec.convert(_fields(fields["sampling"]), Sampling),
+        system=fields["system"],
+        seed=fields["seed"],
+    )
+
+
+def _fields(component: Any) -> dict[str, Any]:
+    """The fields of a component's canonical form."""
+    return dict(component["fields"]) if component else {}
+
+
+def _new_run(old: Run, tasks: list[TaskRun]) -> Run:
+    digests = [[task.protocol, task.items] for task in tasks]
+    found = digest_json([old.model.digest, digests])[:16]
+    options = {**old.options, "protocol_digest": digest_json([task.protocol for task in tasks])}
+    if found != old.id:
+        options["answers_of"] = old.id
+    return replace(old, id=found, tasks=tuple(tasks), state=RunState.RUNNING, options=options, updated=now())

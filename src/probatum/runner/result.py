@@ -1,0 +1,102 @@
+"""A run as it is read back: estimates, statuses, samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from probatum.core.records import Estimate
+from probatum.core.run import Run, RunState, Sample, TaskRun
+from probatum.store import Store, open_store
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["EvaluatedRun", "load_run", "task_estimates"]
+
+
+def task_estimates(task: TaskRun) -> tuple[Estimate, ...]:
+    """The estimates that stand in a task's summary."""
+    return tuple(msgspec.convert(task.summary.get("estimates", []), list[Estimate]))
+
+
+@dataclass(frozen=True)
+class EvaluatedRun:
+    """One run with the store it lies in; whoever reads samples closes the store after."""
+
+    record: Run
+    store: Store
+
+    @property
+    def id(self) -> str:
+        """The run's id."""
+        return self.record.id
+
+    @property
+    def complete(self) -> bool:
+        """Whether every sample has an outcome and few enough of them are faults."""
+        return self.record.state is RunState.COMPLETE
+
+    @property
+    def estimates(self) -> tuple[Estimate, ...]:
+        """Estimates of all tasks, in order."""
+        return tuple(one for task in self.record.tasks for one in task_estimates(task))
+
+    @property
+    def statuses(self) -> Mapping[str, Mapping[str, int]]:
+        """Task → status → count."""
+        return {task.task: _statuses(task) for task in self.record.tasks}
+
+    def each_sample(self) -> Iterator[Sample]:
+        """Samples whole, task by task, in the order of the items; streamed."""
+        for task in self.record.tasks:
+            yield from self.store.samples(self.id, task.task)
+
+    def samples(self) -> pa.Table:
+        """One row a sample, as an Arrow table."""
+        from probatum.runner.tables import sample_table  # noqa: PLC0415 - pyarrow takes 0.2 s to import
+
+        return sample_table(self.each_sample())
+
+    def plain(self) -> dict[str, Any]:
+        """The object that `--json` prints (design §5)."""
+        return {
+            "run": self.id,
+            "protocol": self.record.options.get("protocol_digest"),
+            "model": f"{self.record.model.provider}/{self.record.model.name}",
+            "state": self.record.state.value,
+            "complete": self.complete,
+            "tasks": [
+                {
+                    "task": task.task,
+                    "protocol": task.protocol,
+                    "planned": task.planned,
+                    "estimates": [asdict(estimate) for estimate in task_estimates(task)],
+                    "statuses": _statuses(task),
+                    "notes": list(_strings(task.summary.get("notes"))),
+                }
+                for task in self.record.tasks
+            ],
+        }
+
+
+def _statuses(task: TaskRun) -> dict[str, int]:
+    return msgspec.convert(task.summary.get("statuses", {}), dict[str, int])
+
+
+def _strings(value: object) -> list[str]:
+    return msgspec.convert(value or [], list[str])
+
+
+def load_run(store: str | Store, run: str = "latest") -> EvaluatedRun:
+    """A run of a store, by its id, the beginning of it, or `latest`.
+
+    Raises:
+        StoreError: the store cannot be read.
+        UsageError: there is no such run, or there are several.
+    """
+    opened = open_store(store) if isinstance(store, str) else store
+    return EvaluatedRun(opened.run(run), opened)

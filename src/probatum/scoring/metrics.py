@@ -1,0 +1,162 @@
+"""Metrics: from the marks of one task to estimates, each with denominator, interval and bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from probatum import stats
+from probatum.core.protocol import Task
+from probatum.core.records import Estimate, Mark
+from probatum.scoring.tally import CAPABILITY, Denominator, Unit, end_to_end, units
+
+__all__ = ["PassAtK", "Rate"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rate:
+    """The mean of one score over the items: the end-to-end rate, and the rate among answers.
+
+    An item with several samples counts once, with the mean of its samples: samples of one item say
+    nothing about other items.
+    """
+
+    score: str = "correct"
+    name: str | None = None
+    """Printed name; the score's if `None`."""
+    by_stratum: bool = True
+    """Whether a benchmark of several strata is reported for each as well."""
+
+    def estimate(self, marks: Sequence[Mark], task: Task, level: float) -> tuple[Estimate, ...]:
+        """End-to-end rate, capability rate, then the end-to-end rate of each stratum."""
+        name = self.name or self.score
+        whole = end_to_end(task.policy)
+        found = units(marks, self.score, whole)
+        estimates = [
+            _rate(found, Label(name, whole, task.chance), level),
+            _rate(
+                units(marks, self.score, CAPABILITY),
+                Label(f"{name} (answered)", CAPABILITY, task.chance),
+                level,
+            ),
+        ]
+        strata = sorted({unit.stratum for unit in found if unit.stratum is not None})
+        if self.by_stratum and len(strata) > 1:
+            for stratum in strata:
+                part = [unit for unit in found if unit.stratum == stratum]
+                estimates.append(_rate(part, Label(f"{name}/{stratum}", whole, None), level))
+        return tuple(estimates)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PassAtK:
+    """pass@k: the chance that one of k samples passes, without bias from n ≥ k samples a problem.
+
+    1 − C(n−c, k)/C(n, k), averaged over problems; the interval is over problems (Chen et al. 2021,
+    "Evaluating Large Language Models Trained on Code", §2.1). A k above the samples asked is left out.
+    """
+
+    score: str = "passed"
+    ks: tuple[int, ...] = (1, 10, 100)
+
+    def estimate(self, marks: Sequence[Mark], task: Task, level: float) -> tuple[Estimate, ...]:
+        """For each k the end-to-end estimate, then the one among answers."""
+        whole = end_to_end(task.policy)
+        found = units(marks, self.score, whole)
+        answered = units(marks, self.score, CAPABILITY)
+        most = max((unit.counted + unit.missing for unit in found), default=0)
+        estimates: list[Estimate] = []
+        for k in (k for k in self.ks if k <= max(most, 1)):
+            estimates.append(_pass_at(k, found, Label(f"pass@{k}", whole, task.chance), level))
+            label = Label(f"pass@{k} (answered)", CAPABILITY, task.chance)
+            estimates.append(_pass_at(k, answered, label, level))
+        return tuple(estimates)
+
+
+@dataclass(frozen=True)
+class Label:
+    """What an estimate is called, what it counts, and what a blind guess scores."""
+
+    name: str
+    denominator: Denominator
+    chance: float | None
+
+
+def _rate(found: Sequence[Unit], label: Label, level: float) -> Estimate:
+    counted = [unit for unit in found if unit.counted]
+    return _estimate(found, counted, [unit.mean for unit in counted], label, level, bounds=_mean_bounds)
+
+
+def _mean_bounds(found: Sequence[Unit]) -> tuple[float, float]:
+    return (
+        sum(unit.low for unit in found) / len(found),
+        sum(unit.high for unit in found) / len(found),
+    )
+
+
+def _pass_at(k: int, found: Sequence[Unit], label: Label, level: float) -> Estimate:
+    """pass@k where every problem has k counted samples; problems that have not are missing."""
+    enough = [unit for unit in found if unit.counted >= k]
+    values = [stats.pass_at_k(unit.counted, round(unit.total), k) for unit in enough]
+
+    def bounds(units: Sequence[Unit]) -> tuple[float, float]:
+        low = [stats.pass_at_k(unit.counted + unit.missing, round(unit.total), k) for unit in units]
+        high = [
+            stats.pass_at_k(unit.counted + unit.missing, round(unit.total) + unit.missing, k)
+            for unit in units
+        ]
+        return sum(low) / len(low), sum(high) / len(high)
+
+    return _estimate(found, enough, values, label, level, bounds=bounds)
+
+
+def _estimate(
+    found: Sequence[Unit],
+    counted: Sequence[Unit],
+    values: Sequence[float],
+    label: Label,
+    level: float,
+    *,
+    bounds: Callable[[Sequence[Unit]], tuple[float, float]],
+) -> Estimate:
+    """The mean of `values` (one an item of `counted`), with what the other items could change."""
+    samples = sum(unit.counted + unit.missing for unit in found)
+    coverage = sum(unit.counted for unit in counted) / samples if samples else 0.0
+    span = bounds(found) if found else None
+    if not counted:
+        return Estimate(
+            name=label.name,
+            value=None,
+            low=None,
+            high=None,
+            level=level,
+            method="none",
+            n=0,
+            denominator=label.denominator.name,
+            coverage=coverage,
+            bounds=span,
+            chance=label.chance,
+            warnings=("no sample is in the denominator: there is nothing to estimate from",),
+        )
+    interval = _interval(values, [unit.cluster for unit in counted], level)
+    against = None
+    if label.chance is not None and 0 < label.chance < 1:
+        against = _better_than(values, [unit.cluster for unit in counted], label.chance)
+    return Estimate(
+        name=label.name,
+        value=interval.value,
+        low=interval.low,
+        high=interval.high,
+        level=level,
+        method=interval.method,
+        n=len(counted),
+        clusters=interval.clusters,
+        se=interval.se,
+        df=interval.df,
+        denominator=label.denominator.name,
+        coverage=coverage,
+        bounds=span,
+        chance=label.chance,
+        p_chance=against,
+        warnings=interval.warnings,
+    )
