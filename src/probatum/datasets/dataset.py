@@ -1,0 +1,290 @@
+"""Data sets: items that can be read again and again, checked before any model is asked."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from probatum.core.errors import DataError
+from probatum.core.protocol import Source
+from probatum.core.records import Item
+from probatum.datasets.checks import malformed, settle
+from probatum.datasets.faults import Fault, FaultLog, Place, shown
+from probatum.datasets.files import DataFile
+from probatum.datasets.formats import read_rows
+from probatum.datasets.hub import HubAccess
+from probatum.datasets.rows import Row
+from probatum.datasets.schema import Schema
+from probatum.datasets.sources import Located, locate
+
+__all__ = ["Dataset", "Expected", "load_file", "load_items", "load_rows", "of_items", "of_rows"]
+
+_Placed = tuple[Place, Any]
+"""A thing and where it stands; the thing is a `Fault` where it cannot be had."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expected:
+    """What a source is known to hold; loading anything else is an error."""
+
+    count: int | None = None
+    """Number of items."""
+    digest: str | None = None
+    """Digest of the items (`Dataset.digest`)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dataset:
+    """Items in the order of their file. Every iteration reads the file again, one item at a time."""
+
+    count: int
+    """Number of items, the invalid ones included."""
+    digest: str
+    """SHA-256 over the digests of the items (32 bytes each) in order."""
+    origin: Mapping[str, object]
+    """Where they came from, as plain JSON data: `kind`, `location`, `revision`, `files`."""
+    invalid: Mapping[str, str]
+    """Item id → what is wrong with the item itself. They are iterated over, too: they stay in the count."""
+    placed: Callable[[], Iterator[_Placed]] = field(repr=False, compare=False)
+    """Reads the items once more, each with its place."""
+
+    def __iter__(self) -> Iterator[Item]:
+        """Streams the items.
+
+        Raises:
+            DataError: a file has changed since it was checked.
+        """
+        for place, item in self.placed():
+            if isinstance(item, Fault):
+                raise DataError(f"{place}: the file changed while it was in use; start again")
+            yield settle(item)[0]
+
+    def __len__(self) -> int:
+        return self.count
+
+
+def load_items(
+    source: Source,
+    row: type,
+    to_item: Callable[[Any], Item],
+    *,
+    data_directory: Path | None = None,
+    hub: HubAccess | None = None,
+    expected: Expected | None = None,
+    strict: bool = False,
+) -> Dataset:
+    """The items of a source, from the first of data directory, package and hub that has it.
+
+    Reads everything once, to check it and to digest it; keeps no rows.
+
+    Args:
+        source: where the rows may be.
+        row: frozen dataclass that every row must fit; fields that it does not name are ignored.
+        to_item: from an instance of `row` to an item.
+        data_directory: looked in first; `None` takes `PROBATUM_DATA`.
+        hub: how to reach the hub; `None` reads the environment.
+        expected: count and digest that the items must have.
+        strict: invalid items are errors, too.
+
+    Raises:
+        DataError: there are no rows, or not as expected.
+        BrokenRowsError: rows that cannot be parsed or do not fit, an id twice, an item that is none.
+    """
+    located = locate(source, data_directory, hub)
+    dataset = _checked(
+        located.origin(), _items_of(located, Schema.of(row), to_item, source.columns), strict=strict
+    )
+    if expected is not None:
+        _compare(dataset, expected)
+    return dataset
+
+
+def load_file(
+    path: Path,
+    row: type,
+    to_item: Callable[[Any], Item],
+    *,
+    columns: tuple[str, ...] = (),
+    strict: bool = False,
+) -> Dataset:
+    """The items of a file of the user's own, in place of a source.
+
+    Args:
+        path: JSON lines, JSON, CSV, TSV or Parquet; all but the last may end in `.gz`.
+        row: frozen dataclass that every row must fit.
+        to_item: from an instance of `row` to an item.
+        columns: names of the columns where the file has no header.
+        strict: invalid items are errors, too.
+
+    Raises:
+        DataError: as `load_items`.
+    """
+    if not path.is_file():
+        problem = "is not a file" if path.exists() else "does not exist"
+        raise DataError(f"data file {str(path)!r} {problem}; name a file of rows")
+    file = DataFile(name=path.name, content=path)
+    located = Located(kind="file", location=str(path), revision=None, files=(file,))
+    return _checked(located.origin(), _items_of(located, Schema.of(row), to_item, columns), strict=strict)
+
+
+def load_rows(
+    source: Source, row: type, *, data_directory: Path | None = None, hub: HubAccess | None = None
+) -> tuple[Any, ...]:
+    """All rows of a source as instances of `row`: for few-shot pools, which are small.
+
+    Raises:
+        DataError: as `load_items`.
+    """
+    located = locate(source, data_directory, hub)
+    log = FaultLog()
+    rows = []
+    for _, found in _rows_of(located.files, Schema.of(row), source.columns):
+        if isinstance(found, Fault):
+            log.add(found)
+        else:
+            rows.append(found)
+    log.finish()
+    return tuple(rows)
+
+
+def of_items(items: Iterable[Item], *, name: str = "memory", strict: bool = False) -> Dataset:
+    """A data set of items that are in memory already, checked in the same way.
+
+    Raises:
+        BrokenRowsError: an id twice, or an item that is none.
+    """
+    kept = tuple(items)
+
+    def placed() -> Iterator[_Placed]:
+        return ((Place(name, row=number), item) for number, item in enumerate(kept, 1))
+
+    return _checked(_in_memory(name), placed, strict=strict)
+
+
+def of_rows(
+    rows: Sequence[Mapping[str, object]],
+    row: type,
+    to_item: Callable[[Any], Item],
+    *,
+    name: str = "memory",
+    strict: bool = False,
+) -> Dataset:
+    """A data set of rows that are in memory already (`Task.fixed_shots`), checked in the same way.
+
+    Raises:
+        BrokenRowsError: as `load_items`.
+    """
+    schema = Schema.of(row)
+
+    def placed() -> Iterator[_Placed]:
+        for number, values in enumerate(rows, 1):
+            place = Place(name, row=number)
+            converted = schema.convert(Row(place, number, values))
+            yield place, _item(place, converted, to_item)
+
+    return _checked(_in_memory(name), placed, strict=strict)
+
+
+def _in_memory(name: str) -> Mapping[str, object]:
+    return {"kind": "memory", "location": name, "revision": None, "files": []}
+
+
+def _rows_of(files: Sequence[DataFile], schema: Schema, columns: tuple[str, ...]) -> Iterator[_Placed]:
+    wanted = schema.wanted(columns)
+    for file in files:
+        for found in read_rows(file, wanted):
+            yield found.place, found if isinstance(found, Fault) else schema.convert(found)
+
+
+def _items_of(
+    located: Located, schema: Schema, to_item: Callable[[Any], Item], columns: tuple[str, ...]
+) -> Callable[[], Iterator[_Placed]]:
+    """A function that reads the files anew and notices when they are not those of the first reading."""
+    first = [file.signature() for file in located.files]
+
+    def unchanged() -> None:
+        for file, before in zip(located.files, first, strict=True):
+            if file.signature() != before:
+                raise DataError(f"{file.name} changed while it was in use; start again")
+
+    def placed() -> Iterator[_Placed]:
+        unchanged()
+        for place, row in _rows_of(located.files, schema, columns):
+            yield place, _item(place, row, to_item)
+        unchanged()
+
+    return placed
+
+
+def _item(place: Place, row: Any, to_item: Callable[[Any], Item]) -> Any:
+    if isinstance(row, Fault):
+        return row
+    try:
+        return to_item(row)
+    except Exception as error:  # noqa: BLE001 - a task's function may raise anything; it becomes a fault
+        return Fault(place, f"to_item failed: {type(error).__name__}: {error}; the row is {shown(row)}")
+
+
+def _checked(
+    origin: Mapping[str, object], placed: Callable[[], Iterator[_Placed]], *, strict: bool
+) -> Dataset:
+    """Reads all items once: count, digest, invalid ones.
+
+    Raises:
+        BrokenRowsError: faults.
+        DataError: not one item can be used.
+    """
+    log = FaultLog()
+    seen: dict[str, int | None] = {}
+    invalid: dict[str, str] = {}
+    digest = hashlib.sha256()
+    example: Fault | None = None
+    for place, item in placed():
+        fault = item if isinstance(item, Fault) else _unusable(place, item, seen)
+        if fault is not None:
+            log.add(fault)
+            continue
+        seen[item.id] = place.line if place.line is not None else place.row
+        settled, reason = settle(item)
+        digest.update(bytes.fromhex(settled.digest))
+        if reason is not None:
+            invalid[item.id] = reason
+            example = example or Fault(place, f"item {shown(item.id)}: {reason}")
+            if strict:
+                log.add(Fault(place, f"item {shown(item.id)}: {reason}; mend the item, or leave it out"))
+    log.finish()
+    if example is not None and len(invalid) == len(seen):
+        raise DataError(f"not one of {len(seen)} items can be scored: {example}; mend the rows")
+    return Dataset(
+        count=len(seen),
+        digest=digest.hexdigest(),
+        origin=origin,
+        invalid=MappingProxyType(invalid),
+        placed=placed,
+    )
+
+
+def _unusable(place: Place, item: object, seen: Mapping[str, int | None]) -> Fault | None:
+    if problem := malformed(item):
+        return Fault(place, problem)
+    if isinstance(item, Item) and item.id in seen:
+        first = seen[item.id]
+        return Fault(place, f"id {shown(item.id)} stands twice, first at {first}; make ids unique", "id")
+    return None
+
+
+def _compare(dataset: Dataset, expected: Expected) -> None:
+    where = f"{dataset.origin['kind']} {dataset.origin['location']}"
+    if expected.count is not None and dataset.count != expected.count:
+        raise DataError(
+            f"{where}: {dataset.count} items where {expected.count} are expected; fetch the set again"
+        )
+    if expected.digest is not None and dataset.digest != expected.digest:
+        raise DataError(
+            f"{where}: the items have digest {dataset.digest} and not {expected.digest}: "
+            "this is another edition of the set; fetch the expected one"
+        )

@@ -1,0 +1,41 @@
+"""A row as its file has it, and which columns of it are read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from probatum.datasets.faults import Place, shown
+
+__all__ = ["Row", "Wanted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row as the file has it."""
+
+    place: Place
+    number: int
+    """Which row of its file it is, from 1; header and blank lines do not count."""
+    values: Mapping[str, object]
+    texts: bool = False
+    """Every value is a string because the format has nothing else (CSV, TSV)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """Which columns are read."""
+
+    columns: tuple[str, ...]
+    """Columns that a row may have; others are not looked at."""
+    required: frozenset[str]
+    positions: tuple[str, ...] = ()
+    """Names for rows that come as lists: CSV without a header, JSON arrays."""
+
+    def missing(self, present: Sequence[str]) -> str | None:
+        """What to say where a table lacks a column that every row needs."""
+        lacking = sorted(self.required.difference(present))
+        if not lacking:
+            return None
+        there = ", ".join(map(shown, present)) or "none"
+        return f"missing column {', '.join(map(shown, lacking))}; the columns are {there}"
