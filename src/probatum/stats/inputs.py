@@ -1,0 +1,183 @@
+"""The one place where arrays from outside are checked: aligned, finite, in range, with the sizes named."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = [
+    "Floats",
+    "Integers",
+    "Labels",
+    "aligned_scores",
+    "binary",
+    "check_bounds",
+    "check_choice",
+    "check_level",
+    "check_probability",
+    "check_size",
+    "counts_of",
+    "encode",
+    "positive_weights",
+    "probabilities",
+    "scores_of",
+    "sum_by",
+    "whole",
+]
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Labels = Sequence[Any] | npt.NDArray[Any]
+"""One hashable label an observation."""
+
+
+def check_level(level: float) -> float:
+    """A confidence level, in (0, 1)."""
+    if not 0 < level < 1:
+        raise ValueError(f"level must lie between 0 and 1, not {level!r}")
+    return float(level)
+
+
+def check_probability(value: float, name: str) -> float:
+    """A probability, in [0, 1]."""
+    if not 0 <= value <= 1:
+        raise ValueError(f"{name} must lie in [0, 1], not {value!r}")
+    return float(value)
+
+
+def check_choice(value: str, choices: Iterable[str], name: str) -> str:
+    """One of a closed set of names."""
+    known = tuple(choices)
+    if value not in known:
+        raise ValueError(f"{name} must be one of {', '.join(known)}, not {value!r}")
+    return value
+
+
+def check_bounds(bounds: tuple[float, float]) -> tuple[float, float]:
+    """The range that scores can take: low < high, finite."""
+    low, high = (float(bound) for bound in bounds)
+    if not (np.isfinite(low) and np.isfinite(high) and low < high):
+        raise ValueError(f"bounds must be two finite numbers in ascending order, not {bounds!r}")
+    return low, high
+
+
+def whole(value: object, name: str, *, minimum: int = 0) -> int:
+    """An integer that is at least `minimum`; booleans and fractions are refused."""
+    if isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be an integer, not {value!r}")  # noqa: TRY004 - misuse is ValueError here
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]  # refused below
+    except TypeError:
+        raise ValueError(f"{name} must be an integer, not {value!r}") from None
+    if number < minimum:
+        raise ValueError(f"{name} must be at least {minimum}, not {number}")
+    return number
+
+
+def check_size(values: Sequence[Any] | npt.NDArray[Any], n: int, name: str, against: str = "scores") -> None:
+    """As many values as there are observations."""
+    if len(values) != n:
+        raise ValueError(f"{len(values)} {name} do not match {n} {against}; give one for each")
+
+
+def scores_of(values: npt.ArrayLike, name: str = "scores", *, empty: bool = False) -> Floats:
+    """A one-dimensional array of finite numbers, of shape (n,).
+
+    Raises:
+        ValueError: nothing is there, a value is missing or not finite, or the shape is another.
+    """
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be numbers; leave out what is missing and count it apart") from None
+    if array.ndim != 1:
+        raise ValueError(f"{name} must have one dimension, not shape {array.shape}")
+    if array.size == 0 and not empty:
+        raise ValueError(f"{name} are empty: 0 values")
+    if not np.isfinite(array).all():
+        bad = int(np.count_nonzero(~np.isfinite(array)))
+        raise ValueError(
+            f"{bad} of {array.size} {name} are not finite; leave out what is missing and count it apart"
+        )
+    return array
+
+
+def aligned_scores(
+    a: npt.ArrayLike, b: npt.ArrayLike, names: tuple[str, str] = ("a", "b")
+) -> tuple[Floats, Floats]:
+    """Two arrays of scores of the same length, one entry an item in the same order."""
+    first, second = (scores_of(values, name, empty=True) for values, name in zip((a, b), names, strict=True))
+    if len(first) != len(second) or not len(first):
+        raise ValueError(
+            f"{names[0]} and {names[1]} must be aligned and not empty: {len(first)} and {len(second)} values"
+        )
+    return first, second
+
+
+def probabilities(values: npt.ArrayLike, name: str = "probabilities") -> Floats:
+    """Finite probabilities in [0, 1], of shape (n,)."""
+    array = scores_of(values, name)
+    if array.min() < 0 or array.max() > 1:
+        outside = array[(array < 0) | (array > 1)]
+        raise ValueError(f"{name} must lie in [0, 1]: {outside.size} do not, e.g. {float(outside[0])!r}")
+    return array
+
+
+def binary(values: npt.ArrayLike, name: str = "labels") -> Floats:
+    """Labels that are 0 or 1 (or booleans), of shape (n,)."""
+    array = scores_of(values, name)
+    odd = array[(array != 0) & (array != 1)]
+    if odd.size:
+        raise ValueError(f"{name} must be 0 or 1: {odd.size} are not, e.g. {float(odd[0])!r}")
+    return array
+
+
+def positive_weights(values: npt.ArrayLike | None, n: int, name: str = "weights") -> Floats | None:
+    """Weights ≥ 0 with a positive sum, of shape (n,), or `None`."""
+    if values is None:
+        return None
+    array = scores_of(values, name)
+    check_size(array, n, name)
+    if array.min() < 0 or array.sum() <= 0:
+        raise ValueError(f"{name} must not be negative and must not all be 0")
+    return array
+
+
+def counts_of(values: npt.ArrayLike, name: str) -> Integers:
+    """Whole numbers ≥ 0, of any shape."""
+    array = np.asarray(values)
+    if array.dtype.kind == "f" and np.isfinite(array).all() and (array == np.floor(array)).all():
+        array = array.astype(np.int64)
+    if array.dtype.kind not in "iu":
+        raise ValueError(f"{name} must be whole numbers, not {values!r}")
+    if array.size and array.min() < 0:
+        raise ValueError(f"{name} must not be negative: {int(array.min())}")
+    return array.astype(np.int64, copy=False)
+
+
+def encode(labels: Labels, n: int, name: str) -> tuple[Integers, int]:
+    """Labels as codes 0 … k-1 of shape (n,), and k.
+
+    A missing label (`None` or NaN) is an error: any silent choice would move the number.
+    """
+    check_size(labels, n, name)
+    if isinstance(labels, np.ndarray) and labels.dtype.kind in "iubUS" and labels.ndim == 1:
+        values, codes = np.unique(labels, return_inverse=True)
+        return codes.astype(np.int64, copy=False), len(values)
+    known: dict[Hashable, int] = {}
+    listed = labels.tolist() if isinstance(labels, np.ndarray) else labels
+    codes = np.fromiter((known.setdefault(label, len(known)) for label in listed), np.int64, count=n)
+    absent = [known[label] for label in known if label is None or label != label]  # noqa: PLR0124 - NaN
+    if absent:
+        count = int(np.isin(codes, absent).sum())
+        raise ValueError(f"{count} of {n} observations have no label in {name}; give every one a label")
+    return codes, len(known)
+
+
+def sum_by(codes: Integers, values: Floats, count: int) -> Floats:
+    """Σ of the values of each code 0 … count-1, of shape (count,)."""
+    return np.asarray(np.bincount(codes, values, minlength=count), dtype=np.float64)
