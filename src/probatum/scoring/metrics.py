@@ -160,3 +160,21 @@ def _estimate(
         p_chance=against,
         warnings=interval.warnings,
     )
+
+
+def _interval(values: Sequence[float], clusters: Sequence[str], level: float) -> stats.Interval:
+    """Wilson where every unit is its own and 0 or 1; else the mean over clusters (CR2), kept in [0, 1]."""
+    if _plain(values, clusters):
+        return stats.proportion_interval(round(sum(values)), len(values), level=level)
+    return stats.mean_interval(values, clusters=clusters, level=level, bounds=(0.0, 1.0))
+
+
+def _better_than(values: Sequence[float], clusters: Sequence[str], chance: float) -> float | None:
+    """One-sided p-value of "no better than a blind guess"; `None` where it is undefined."""
+    if _plain(values, clusters):
+        return stats.proportion_test(round(sum(values)), len(values), chance).p_value
+    return stats.mean_test(values, chance, clusters=clusters, bounds=(0.0, 1.0)).p_value
+
+
+def _plain(values: Sequence[float], clusters: Sequence[str]) -> bool:
+    return len(set(clusters)) == len(clusters) and all(value in (0.0, 1.0) for value in values)
