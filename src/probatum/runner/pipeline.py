@@ -257,10 +257,10 @@ class Pipeline:
             if unknown:
                 raise ModelError(f"the backend answered a request that was not asked: {unknown[0]!r}")
             answered = [(self._asked.pop(response.request), response) for response in responses]
-            self.store.keep_responses(self.work.model_digest, answered)
+            stands = self.store.keep_responses(self.work.model_digest, answered)
             for _, response in answered:
                 for one, part in self._waiting.pop(response.request):
-                    one.responses[part] = response
+                    one.responses[part] = stands.get(response.request, response)
                     if one.answered:
                         self._ungraded += 1
                         ready.append(one)

@@ -50,6 +50,7 @@ class StoredModel:
     def count_tokens(self, prompt: Prompted) -> int | None:
         """Cannot tell."""
         del prompt
+        return None
 
     def close(self) -> None:
         """Nothing is held."""

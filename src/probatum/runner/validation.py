@@ -73,7 +73,7 @@ def validate(task: Task, *, data_directory: Path | None = None, workers: int | N
     faults = [_fault(outcome, "gold") for outcome in gold if not _scores(outcome, key, 1.0)]
     faults += [_fault(outcome, "wrong") for outcome in wrong if not _scores(outcome, key, 0.0)]
     prompt = task.completion or task.chat
-    shots = ()
+    shots: tuple[Item, ...] = ()
     if task.shot_source is not None:
         shots = tuple(load_items(task.shot_source, task.row, task.to_item, data_directory=data_directory))
     findings = lint(dataset, prompt, shots) if prompt is not None else []

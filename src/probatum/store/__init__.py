@@ -15,18 +15,19 @@ if TYPE_CHECKING:
 __all__ = ["Store", "open_store"]
 
 
-def open_store(url: str) -> SQLStore:
+def open_store(url: str, *, create: bool = True) -> SQLStore:
     """Opens the store at `url`, and creates it where there is none yet.
 
     Args:
         url: a path (`results.db`), `sqlite:///relative.db`, `sqlite:////absolute.db`, or
             `postgresql://user@host/database`. `?timeout=SECONDS` says how long to wait for a SQLite
             file that another process is writing to (30 if not said).
+        create: whether to make a file that is not there; whoever only reads says `False`.
 
     Raises:
         UsageError: not such a URL.
-        StoreError: the database cannot be opened, is not a store, or is of a newer schema.
+        StoreError: there is no such file (`create=False`), or the database cannot be opened, is not a store, or is of a newer schema.
     """
     from probatum.store.sql import SQLStore  # noqa: PLC0415 - `import probatum` loads no SQLAlchemy
 
-    return SQLStore.open(url)
+    return SQLStore.open(url, create=create)
