@@ -8,31 +8,30 @@ from typing import Any, Final, TypeVar
 
 import click
 
-__all__ = ["DEFAULT_STORE", "SETTING", "data_option", "json_option", "store_option"]
+__all__ = ["DEFAULT_STORE", "data_option", "json_option", "settings_option", "store_option"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 DEFAULT_STORE: Final = "sqlite:///probatum.db"
 
 
-class Setting(click.ParamType):
-    """`key=value`."""
+def settings_option(command: Command) -> Command:
+    """`-M key=value`, repeatable; a dictionary."""
 
-    name = "key=value"
+    def pairs(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for one in given:
+            key, sign, content = one.partition("=")
+            if not sign or not key.strip():
+                raise click.BadParameter(f"{one!r} is no setting; write key=value", ctx=ctx, param=param)
+            if key.strip() in found:
+                raise click.BadParameter(f"{key.strip()!r} is set twice; set it once", ctx=ctx, param=param)
+            found[key.strip()] = content
+        return found
 
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, str]:
-        """The pair."""
-        if isinstance(value, tuple):
-            return value
-        key, sign, content = str(value).partition("=")
-        if not sign or not key.strip():
-            self.fail(f"{value!r} is no setting; write key=value", param, ctx)
-        return key.strip(), content
-
-
-SETTING: Final = Setting()
+    return click.option(
+        "-M", "settings", multiple=True, callback=pairs, help="Setting of the model, key=value; repeatable."
+    )(command)
 
 
 def store_option(command: Command) -> Command:

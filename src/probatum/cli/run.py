@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from probatum.cli.configuration import RunFile, read_run_file
-from probatum.cli.options import DEFAULT_STORE, SETTING, store_option
+from probatum.cli.options import DEFAULT_STORE, settings_option, store_option
 from probatum.cli.output import print_json
 from probatum.cli.progress import shown_progress
 from probatum.cli.samples import sample_file
@@ -27,9 +27,7 @@ CONSENT = "PROBATUM_ALLOW_CODE_EXECUTION"
 @click.command(name="run")
 @click.argument("tasks", required=False)
 @click.option("--model", "-m", help="provider/name, such as llamacpp/gemma-3-270m or openai/NAME.")
-@click.option(
-    "-M", "settings", type=SETTING, multiple=True, help="Setting of the model, key=value; repeatable."
-)
+@settings_option
 @click.option("--limit", type=int, help="Only the first N items of each task.")
 @click.option("--samples", type=int, help="Answers an item (with --temperature above 0).")
 @click.option("--temperature", type=float, help="0 is greedy.")
@@ -71,7 +69,7 @@ def command(
     samples_out = given.pop("samples_out")
     store = given.pop("store") or file.store or DEFAULT_STORE
     choices = {**file.choices(), **_choices(given)}
-    choices["settings"] = {**file.settings, **dict(given["settings"])}
+    choices["settings"] = {**file.settings, **given["settings"]}
     if os.environ.get(CONSENT) == "1":
         choices["allow_code_execution"] = True
     return _evaluate(tasks, model, store, choices, samples_out=samples_out, as_json=as_json, quiet=quiet)

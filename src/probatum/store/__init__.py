@@ -26,7 +26,8 @@ def open_store(url: str, *, create: bool = True) -> SQLStore:
 
     Raises:
         UsageError: not such a URL.
-        StoreError: there is no such file (`create=False`), or the database cannot be opened, is not a store, or is of a newer schema.
+        StoreError: there is no such file (`create=False`), or the database cannot be opened, is not a
+            store, or is of a newer schema.
     """
     from probatum.store.sql import SQLStore  # noqa: PLC0415 - `import probatum` loads no SQLAlchemy
 

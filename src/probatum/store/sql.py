@@ -85,7 +85,9 @@ class SQLStore:
         """See `probatum.store.open_store`."""
         address = parse_address(url)
         if not create and address.path is not None and not address.path.exists():
-            raise StoreError(f"there is no store {address.name!r} yet; `probatum run` makes one, or name another")
+            raise StoreError(
+                f"there is no store {address.name!r} yet; `probatum run` makes one, or name another"
+            )
         engine = connect(address)
         store = cls(address, engine)
         try:
