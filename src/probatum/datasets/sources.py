@@ -14,9 +14,9 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from probatum.core.errors import DataError
-from probatum.core.protocol import Source
+from probatum.core.protocol import Hub, Source
 from probatum.datasets.files import DataFile
-from probatum.datasets.hub import HubAccess, check_pinned, fetch
+from probatum.datasets.hub import HubAccess, check_pinned
 
 __all__ = ["Located", "data_directory_of", "locate"]
 
@@ -78,7 +78,7 @@ def locate(source: Source, data_directory: Path | None = None, hub: HubAccess | 
         missed.append(f"package: {packaged}")
         mend.append(_installation(source.package))
     if source.hub is not None:
-        fetched = fetch(source.hub, hub or HubAccess())
+        fetched = _on_hub(source.hub, hub or HubAccess())
         if not isinstance(fetched, str):
             return Located(
                 kind="hub", location=source.hub.repository, revision=source.hub.revision, files=fetched
@@ -109,6 +109,13 @@ def data_directory_of(given: Path | None) -> Path | None:
         problem = "is not a directory" if directory.exists() else "does not exist"
         raise DataError(f"data directory {str(directory)!r} (from {by}) {problem}; name one that does")
     return directory
+
+
+def _on_hub(hub: Hub, access: HubAccess) -> tuple[DataFile, ...] | str:
+    # huggingface_hub takes 0.13 CPU-seconds to import, and most runs find their rows nearer.
+    from probatum.datasets.hubclient import fetch  # noqa: PLC0415 - see above
+
+    return fetch(hub, access)
 
 
 def _in_directory(directory: Path, patterns: tuple[str, ...]) -> Located | None:
