@@ -138,8 +138,8 @@ def _class_source(kind: Hashable) -> str | None:
             continue
         for name, member in sorted(vars(base).items()):
             for function in _functions(member):
-                if function.__code__.co_filename.startswith("<"):
-                    continue
+                if inspect.unwrap(function).__code__.co_filename.startswith("<"):
+                    continue  # made by `dataclass`; its __repr__ is wrapped in a function of the library
                 sources.append(f"{base.__qualname__}.{name}\n{_function_source(function)}")
     return _source_digest("\n".join(sources)) if sources else None
 

@@ -28,6 +28,7 @@ from probatum.core.status import END_TO_END, Status
 
 __all__ = [
     "Form",
+    "FormScorer",
     "Hub",
     "Metric",
     "Policy",
@@ -115,6 +116,15 @@ class ProgramScorer(Interface):
         ...
 
 
+@runtime_checkable
+class FormScorer(Interface):
+    """A scorer that reads answers of a conversation otherwise than continuations of a text."""
+
+    def for_form(self, form: Form) -> Scorer | ProgramScorer:
+        """The scorer of that form."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class Policy:
     """Which statuses count as wrong in the end-to-end rate. Part of the protocol."""
@@ -198,6 +208,12 @@ class Protocol:
     system: str | None = None
     seed: int = 0
     """Run seed: everything random is derived from (seed, item id, sample index)."""
+
+    @cached_property
+    def scorer(self) -> Scorer | ProgramScorer:
+        """The task's scorer, for this form."""
+        scorer = self.task.scorer
+        return scorer.for_form(self.form) if isinstance(scorer, FormScorer) else scorer
 
     @cached_property
     def digest(self) -> str:

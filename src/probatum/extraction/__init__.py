@@ -1,1 +1,36 @@
-"""."""
+"""Text → answer, with its evidence. Never raises on what a model wrote; see docs/extraction.md."""
+
+from probatum.extraction.boxes import extract_boxed
+from probatum.extraction.code import assemble_answer, assemble_completion, extract_code
+from probatum.extraction.components import (
+    DeclaredLine,
+    FinalNumber,
+    OptionLetter,
+    PythonCode,
+    ShortAnswer,
+)
+from probatum.extraction.evidence import Ambiguous, Extraction, Extractor, Found, Missing
+from probatum.extraction.options import extract_option, extract_options
+from probatum.extraction.quantity import extract_number
+from probatum.extraction.reasoning import strip_reasoning
+
+__all__ = [
+    "Ambiguous",
+    "DeclaredLine",
+    "Extraction",
+    "Extractor",
+    "FinalNumber",
+    "Found",
+    "Missing",
+    "OptionLetter",
+    "PythonCode",
+    "ShortAnswer",
+    "assemble_answer",
+    "assemble_completion",
+    "extract_boxed",
+    "extract_code",
+    "extract_number",
+    "extract_option",
+    "extract_options",
+    "strip_reasoning",
+]

@@ -1,1 +1,50 @@
-"""."""
+"""From responses to outcomes, and from outcomes to rates.
+
+Scorers are frozen components of a task. Modules load when one of their names is first used, so that
+grading text brings no numpy.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from probatum.scoring.answers_by_field import ByField
+    from probatum.scoring.choice import ChoiceMatch
+    from probatum.scoring.code import PassesTests
+    from probatum.scoring.exact import ExactMatch, exact_match, loose_text, squad_text, verbatim
+    from probatum.scoring.metrics import PassAtK, Rate
+    from probatum.scoring.number import NumberMatch, Tolerance, numbers_equal
+
+__all__ = [
+    "ByField",
+    "ChoiceMatch",
+    "ExactMatch",
+    "NumberMatch",
+    "PassAtK",
+    "PassesTests",
+    "Rate",
+    "Tolerance",
+    "exact_match",
+    "loose_text",
+    "numbers_equal",
+    "squad_text",
+    "verbatim",
+]
+
+_HOMES = {
+    "answers_by_field": ("ByField",),
+    "choice": ("ChoiceMatch",),
+    "code": ("PassesTests",),
+    "exact": ("ExactMatch", "exact_match", "loose_text", "squad_text", "verbatim"),
+    "metrics": ("PassAtK", "Rate"),
+    "number": ("NumberMatch", "Tolerance", "numbers_equal"),
+}
+
+
+def __getattr__(name: str) -> object:
+    for module, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"probatum.scoring.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

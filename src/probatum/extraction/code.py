@@ -1,0 +1,295 @@
+"""Takes Python code out of an answer, and makes a whole program of it."""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from probatum.extraction.evidence import Extraction, Found, Missing, answer_of
+from probatum.extraction.fences import Block, find_blocks
+from probatum.extraction.python_source import Source, parse
+from probatum.extraction.reasoning import visible
+from probatum.extraction.statements import find_regions
+from probatum.extraction.stops import cut_at_stop
+
+__all__ = ["assemble_answer", "assemble_completion", "extract_code", "find_code"]
+
+_PYTHON = frozenset({"", "python", "python3", "py", "py3", "ipython", "pycon", "pyi", "code", "none"})
+_ALIASES = {
+    "js": "javascript", "ts": "typescript", "c++": "cpp", "cs": "csharp", "c#": "csharp", "sh": "bash",
+    "shell": "bash", "golang": "go", "rs": "rust", "rb": "ruby", "kt": "kotlin", "hs": "haskell",
+}  # fmt: skip
+
+
+def extract_code(text: str, entry_point: str | None = None, *, language: str = "python") -> Extraction | None:
+    """The code that the answer gives, dedented; `None` where there is none.
+
+    Of several fenced blocks the last one decides that parses and defines `entry_point`; what it needs
+    from earlier blocks (imports, helper functions) is put before it. Code without fences is found
+    among prose statement by statement. A fence may be unclosed, indented, longer than three signs, or
+    have stood in the prompt. Code that does not parse is still what the model gave.
+
+    Args:
+        text: a model's answer.
+        entry_point: name that the tests call.
+        language: of the code; what is not Python is taken from fences, and not parsed.
+    """
+    return answer_of(find_code(text, entry_point, language=language))
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """Code that parses, and where it stands."""
+
+    start: int
+    end: int
+    source: Source
+    rule: str
+    closed: bool
+    """Whether something follows it that ends it."""
+
+    def complete(self, entry_point: str | None) -> bool:
+        """Whether the entry point's definition is over: text that was cut ends in its last statement."""
+        last = self.source.tree.body[-1]
+        return self.closed or (entry_point is not None and not _names(last) & {entry_point})
+
+
+def find_code(text: str, entry_point: str | None = None, *, language: str = "python") -> Found:
+    """The code, or why there is none; see `extract_code`."""
+    seen = visible(text)
+    if seen.truncated:
+        return Missing("reasoning was never closed", truncated=True)
+    shown = seen.text.replace("\r", "\n") if "\r" in seen.text else seen.text
+    if not shown.strip():
+        return Missing("the answer is empty")
+    blocks = find_blocks(shown)
+    if language != "python":
+        return _other_language(shown, seen.offset, blocks, language)
+    fenced = [block for block in blocks if block.fenced and block.language in _PYTHON]
+    found = [each for block in fenced for each in _read_block(shown, block)]
+    decided = _choose(found, entry_point)
+    if decided is None or (entry_point is not None and not decided.source.defines(entry_point)):
+        rest = [each for block in blocks if block not in fenced for each in _read_rest(shown, block, blocks)]
+        better = _choose(rest, entry_point)
+        if better is not None and (decided is None or _serves(better, entry_point)):
+            decided, found = better, sorted([*found, *rest], key=lambda each: each.start)
+    if decided is not None:
+        code = _with_needed(decided, [each for each in found if each is not decided])
+        span = (seen.offset + decided.start, seen.offset + decided.end)
+        rule = decided.rule
+        if entry_point is not None and not _serves(decided, entry_point):
+            rule = rule.partition(":")[0] + ":no_entry_point"
+        return Extraction(code, rule, span, decided.complete(entry_point))
+    if fenced:  # broken code is an answer too, and a wrong one
+        start, end = _without_blank_lines(shown, fenced[-1].start, fenced[-1].end)
+        answer = textwrap.dedent(shown[start:end])
+        span = (seen.offset + start, seen.offset + end)
+        return Extraction(answer, "fence:does_not_parse", span, fenced[-1].closed)
+    return Missing("no code")
+
+
+def _serves(candidate: _Candidate, entry_point: str | None) -> bool:
+    """Whether it defines the entry point, or is the body of it."""
+    source = candidate.source
+    return entry_point is None or source.defines(entry_point) or source.returns
+
+
+def _choose(found: Sequence[_Candidate], entry_point: str | None) -> _Candidate | None:
+    """The last that defines the entry point; else the last body of one; else the last code at all."""
+    if not found:
+        return None
+    if entry_point is None:
+        real = [each for each in found if each.source.substantial] or found
+        regions = [each for each in real if each.rule == "bare:region"]
+        return max(regions, key=lambda each: each.end - each.start) if len(regions) == len(real) else real[-1]
+    for each in reversed(found):
+        if each.source.defines(entry_point):
+            return each
+    for each in reversed(found):
+        if each.source.returns:
+            return each
+    substantial = [each for each in found if each.source.substantial]
+    return substantial[-1] if substantial else None
+
+
+def _read_block(text: str, block: Block) -> Iterable[_Candidate]:
+    """A fenced block as code; its statements one by one where the whole does not parse."""
+    start, end = _without_blank_lines(text, block.start, block.end)
+    source = _parse_dedented(text[start:end])
+    if source is not None:
+        rule = "fence:block" if block.closed else "fence:unclosed"
+        return [_Candidate(start, end, source, rule, block.closed)]
+    return _regions(text, block.start, block.end, "fence:part", closed=block.closed)
+
+
+def _read_rest(text: str, block: Block, blocks: Sequence[Block]) -> Iterable[_Candidate]:
+    """What stands outside of fences, or under another language's name."""
+    start, end = _without_blank_lines(text, block.start, block.end)
+    before_fence = block is blocks[0] and len(blocks) > 1
+    if len(blocks) == 1 or before_fence or block.fenced:
+        source = _parse_dedented(text[start:end])
+        if source is not None and (source.substantial or source.returns):
+            rule = "bare:before_fence" if before_fence else "bare:whole"
+            return [_Candidate(start, end, source, rule, block.closed)]
+    return _regions(text, block.start, block.end, "bare:region", closed=block.closed)
+
+
+def _regions(text: str, start: int, end: int, rule: str, *, closed: bool) -> list[_Candidate]:
+    found = []
+    for region in find_regions(text[start:end]):
+        begin, stop = _without_blank_lines(text, start + region.start, start + region.end)
+        more = bool(text[stop:end].strip())
+        found.append(_Candidate(begin, stop, region.source, rule, closed or more))
+    return found
+
+
+def _parse_dedented(code: str) -> Source | None:
+    """The code at the left margin; also where only its first line lost its indentation."""
+    source = parse(textwrap.dedent(code))
+    if source is None and "\n" in code:
+        first, _, rest = code.partition("\n")
+        indented = re.search(r"^[ \t]+(?=\S)", rest, re.MULTILINE)
+        if indented is not None and not first.startswith((" ", "\t")):
+            source = parse(textwrap.dedent(indented[0] + code))
+    return source
+
+
+def _without_blank_lines(text: str, start: int, end: int) -> tuple[int, int]:
+    """Blank lines and trailing blanks off both ends; the first line keeps its indentation."""
+    body = text[start:end]
+    left = len(body) - len(body.lstrip())
+    begin = start + left
+    line = text.rfind("\n", start, begin) + 1
+    begin = line if line > start or start == 0 or text[start - 1 : start] == "\n" else begin
+    return max(begin, start) if line else start, start + len(body.rstrip())
+
+
+def _names(node: ast.stmt) -> set[str]:
+    return {name for name in (getattr(node, "name", None),) if name}
+
+
+def _with_needed(decided: _Candidate, others: Sequence[_Candidate]) -> str:
+    """The code with what it needs from other parts of the answer, imports and definitions, before it."""
+    added = _needed_from(decided.source, [each.source for each in others])
+    code = decided.source.text.strip("\n").rstrip()
+    return f"{added}\n\n{code}" if added else code
+
+
+_GIVES = (
+    ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign
+)  # fmt: skip
+
+
+def _needed_from(source: Source, others: Sequence[Source]) -> str:
+    """Statements of `others` that bind names which `source` reads and does not bind, in order."""
+    if not source.needed or not others:
+        return ""
+    by_name: dict[str, tuple[int, int]] = {}
+    for place, other in enumerate(others):
+        for number, node in enumerate(other.tree.body):
+            if isinstance(node, _GIVES):
+                by_name |= dict.fromkeys(other.names(number), (place, number))  # the last one stands
+    picked: set[tuple[int, int]] = set()
+    wanted = list(source.needed)
+    while wanted:
+        at = by_name.get(wanted.pop())
+        if at is None or at in picked:
+            continue
+        picked.add(at)
+        statement = parse(others[at[0]].statement(at[1]))
+        wanted += statement.needed if statement is not None else ()
+    return "\n".join(others[place].statement(number) for place, number in sorted(picked))
+
+
+def _other_language(text: str, offset: int, blocks: Sequence[Block], language: str) -> Found:
+    """The last fenced block under the language's name, else under none."""
+    wanted = _ALIASES.get(language.lower(), language.lower())
+    fenced = [block for block in blocks if block.fenced]
+    named = [each for each in fenced if _ALIASES.get(each.language, each.language) == wanted]
+    chosen = named or [each for each in fenced if not each.language]
+    if chosen:
+        start, end = _without_blank_lines(text, chosen[-1].start, chosen[-1].end)
+        rule = "fence:block" if chosen[-1].closed else "fence:unclosed"
+        answer = textwrap.dedent(text[start:end])
+        return Extraction(answer, rule, (offset + start, offset + end), chosen[-1].closed)
+    return Missing(f"no fenced code in {language}")
+
+
+def assemble_completion(prompt: str, completion: str, stop: Sequence[str] = ()) -> str:
+    """Prompt and continuation as they stand; only stop strings cut, and only the continuation.
+
+    Raises:
+        ProtocolError: a stop string is empty.
+    """
+    return prompt + cut_at_stop(completion, tuple(stop)).text
+
+
+def assemble_answer(prompt: str, code: str, entry_point: str | None = None) -> str:
+    """A program of a prompt and the code that answers it.
+
+    Code that defines the entry point gets the prompt's imports and helper functions before it. Code
+    that is the body of it is indented and put behind the prompt. Anything else stays as it is.
+
+    Args:
+        prompt: source that the model was shown, up to the function to write; or words, which give
+            nothing to the program.
+        code: what `extract_code` found.
+        entry_point: name of the function; without it the last one of the prompt.
+    """
+    entry_point = entry_point or _last_function(prompt)
+    source = parse(code)
+    if entry_point is not None and (source is None or not source.defines(entry_point)):
+        body = _as_body(prompt, code)
+        whole = parse(body)
+        if whole is not None and entry_point in whole.defined and (source is None or source.returns):
+            return body
+    head = _head(prompt, entry_point)
+    given = parse(head) if head.strip() else None
+    if given is None or (source is not None and given.defined <= source.defined and "*" not in given.text):
+        return code
+    if source is None:
+        return f"{head.rstrip()}\n\n{code}"
+    future, rest = _without_future(source)
+    return "\n\n".join(part for part in (future, head.rstrip(), rest) if part)
+
+
+def _last_function(prompt: str) -> str | None:
+    names = re.findall(r"^(?:async )?def (\w+)", prompt, re.MULTILINE)
+    return names[-1] if names else None
+
+
+def _head(prompt: str, entry_point: str | None) -> str:
+    """What the prompt has before the entry point: imports, constants, helper functions."""
+    if entry_point is None:
+        return prompt if parse(prompt) is not None else ""
+    starts = list(re.finditer(rf"^(?:@.*\n)*(?:async )?(?:def|class) {re.escape(entry_point)}\b", prompt, re.MULTILINE))
+    return prompt[: starts[-1].start()] if starts else ""
+
+
+def _as_body(prompt: str, code: str) -> str:
+    """The code behind the prompt, indented as its last line is, or by four blanks."""
+    lines = [line for line in prompt.splitlines() if line.strip()]
+    last = lines[-1] if lines else ""
+    indent = last[: len(last) - len(last.lstrip())] or "    "
+    body = textwrap.indent(textwrap.dedent(code).strip("\n"), indent)
+    return f"{prompt.rstrip()}\n{body}\n"
+
+
+def _without_future(source: Source) -> tuple[str, str]:
+    """`from __future__` lines, which must come first, and the rest."""
+    lines = source.text.split("\n")
+    future = [
+        (node.lineno - 1, node.end_lineno or node.lineno)
+        for node in source.tree.body
+        if isinstance(node, ast.ImportFrom) and node.module == "__future__"
+    ]
+    if not future:
+        return "", source.text
+    moved = {line for start, end in future for line in range(start, end)}
+    return (
+        "\n".join(lines[line] for line in sorted(moved)),
+        "\n".join(line for number, line in enumerate(lines) if number not in moved),
+    )

@@ -1,0 +1,68 @@
+"""Fenced code blocks, as models write them: unclosed, indented, nested, in quotations."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+__all__ = ["Block", "find_blocks"]
+
+_FENCE = re.compile(
+    r"(?:^|\n)(?P<indent>[ \t>]{0,40}(?:[-*+\d.)]{1,4}[ \t]{1,4})?)(?P<ticks>`{3,40}|~{3,40})"
+    r"[ \t]{0,8}\{?\.?(?P<info>[\w+#./-]{0,40})(?P<rest>[^\n`]{0,200})(?=\n|$)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """What stands between two fences, or between a fence and an end of the text."""
+
+    start: int
+    end: int
+    language: str
+    """Lower-case info string; empty where there is none."""
+    fenced: bool
+    """Between an opening and a closing fence; else it is what fences leave over."""
+    closed: bool
+    """Whether a fence ends it."""
+
+
+def find_blocks(text: str) -> list[Block]:
+    """Every part of the text between fence lines, in order, those outside of fences too.
+
+    A fence with an info string always opens. One without opens or closes by turns, as CommonMark has
+    it (a closing fence is of the same sign and no shorter). What comes before the first fence and
+    after the last are parts as well: the opening fence may have stood in the prompt.
+    """
+    blocks: list[Block] = []
+    at = 0
+    opened: re.Match[str] | None = None
+    for fence in _FENCE.finditer(text):
+        begin = fence.start() + (1 if text[fence.start() : fence.start() + 1] == "\n" else 0)
+        if opened is None:
+            blocks.append(Block(at, begin, "", fenced=False, closed=True))
+        elif not _closes(opened, fence):
+            if not _nests(opened, fence):
+                continue
+            blocks.append(Block(at, begin, opened["info"].lower(), fenced=True, closed=False))
+        else:
+            blocks.append(Block(at, begin, opened["info"].lower(), fenced=True, closed=True))
+            opened, at = None, min(fence.end() + 1, len(text))
+            continue
+        opened, at = fence, min(fence.end() + 1, len(text))
+    language = opened["info"].lower() if opened is not None else ""
+    blocks.append(Block(at, len(text), language, fenced=opened is not None, closed=False))
+    return [block for block in blocks if text[block.start : block.end].strip()]
+
+
+def _closes(opened: re.Match[str], fence: re.Match[str]) -> bool:
+    same = fence["ticks"][0] == opened["ticks"][0] and len(fence["ticks"]) >= len(opened["ticks"])
+    return same and not fence["info"] and not fence["rest"].strip()
+
+
+def _nests(opened: re.Match[str], fence: re.Match[str]) -> bool:
+    """A fence with an info string inside a block: another block begins, the first was not closed.
+
+    Inside a longer fence, or one that says it holds Markdown, it is the block that counts.
+    """
+    return bool(fence["info"])

@@ -1,0 +1,407 @@
+"""Reads the option that an answer chooses: by its label, or by its text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from probatum.core.errors import UsageError
+from probatum.extraction.boxes import boxed_in
+from probatum.extraction.characters import WORD, fold, fold_width, sentence_end
+from probatum.extraction.evidence import Ambiguous, Extraction, Found, Missing, answer_of
+from probatum.extraction.markers import ANSWER_MARKERS, declared_lines
+from probatum.extraction.phrases import corrected, names_choice
+from probatum.extraction.reasoning import Visible, visible
+
+__all__ = ["Choices", "Options", "default_labels", "extract_option", "extract_options", "find_option"]
+
+Options = str | Sequence[str] | Mapping[str, str]
+"""Labels as one string ("ABCD"), the options' texts (labelled A, B, C, …), or label → text."""
+
+
+def default_labels(count: int) -> tuple[str, ...]:
+    """A … Z, then AA, AB, …
+
+    >>> default_labels(28)[-3:]
+    ('Z', 'AA', 'AB')
+    """
+    alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    pairs = (first + second for first in alphabet for second in alphabet)
+    return tuple(alphabet[:count]) + tuple(next(pairs) for _ in range(count - len(alphabet)))
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """Labels with their texts, as they are searched for."""
+
+    labels: tuple[str, ...]
+    texts: tuple[str, ...]
+    """One for each label; empty where only the label is known."""
+
+    @classmethod
+    def of(cls, options: Options) -> Choices:
+        """From what the caller has.
+
+        Raises:
+            UsageError: no option, an empty label, or two labels that differ in case or width alone.
+        """
+        if isinstance(options, str):
+            labels, texts = tuple(options), ("",) * len(options)
+        elif isinstance(options, Mapping):
+            labels, texts = tuple(options), tuple(options.values())
+        else:
+            labels, texts = default_labels(len(options)), tuple(options)
+        keys = [_key(label) for label in labels]
+        if not labels or not all(keys) or len(set(keys)) != len(keys):
+            raise UsageError(
+                f"options {options!r}: give at least one label, none empty, no two that differ in case only"
+            )
+        return cls(labels, texts)
+
+
+def _key(label: str) -> str:
+    return fold_width(label).strip().casefold()
+
+
+def extract_option(text: str, options: Options) -> Extraction | None:
+    """The option that the text chooses, by its label in `options`; `None` without one.
+
+    Read in this order: a line that begins with a mark (`Answer:`, `答案：` …; the last such line
+    decides), the last box, the whole text, a phrase (`the answer is`, `选`), a search. Two different
+    options where one should stand are no answer; `find_option` tells the reason.
+
+    Raises:
+        UsageError: `options` is empty, or has labels that cannot be told apart.
+
+    >>> extract_option("B或C? 选B。", "ABCD").answer
+    'B'
+    >>> extract_option("It is 42.", {"A": "41", "B": "42"}).answer
+    'B'
+    >>> extract_option("Answer: A, B", "ABCD") is None
+    True
+    """
+    return answer_of(find_option(text, Choices.of(options)))
+
+
+def extract_options(text: str, options: Options) -> Extraction | None:
+    """The options that the text chooses where several may be right: labels in their order, by commas.
+
+    >>> extract_options("ANSWER: C, A.", "ABCD").answer
+    'A,C'
+    """
+    return answer_of(find_option(text, Choices.of(options), multiple=True))
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """Labels named in one place; several are an answer only where several may be right."""
+
+    labels: tuple[str, ...]
+    start: int
+    end: int
+    rule: str
+
+
+class _Reader:
+    """Finds labels of one set of choices. Patterns are compiled once a set."""
+
+    def __init__(self, choices: Choices) -> None:
+        self.choices = choices
+        self.by_key = {_key(label): label for label in choices.labels}
+        self.by_text = _unique_texts(choices)
+        spelled = "|".join(re.escape(key) for key in sorted(self.by_key, key=len, reverse=True))
+        label = rf"(?<!{WORD})(?<![+\-'’]\b)(?P<label>{spelled})(?!{WORD})(?![.,]\d|['’-]{WORD}|[+#])"
+        self.label = re.compile(label, re.IGNORECASE)
+        self.opening = re.compile(rf"{_OPENING}{label}", re.IGNORECASE)
+        self.next = re.compile(rf"{_BETWEEN}{label}", re.IGNORECASE)
+        self.first = re.compile(
+            rf"(?:(?P<named>\b(?:option|choice|answer|statement|letter)|选项|選項|只有)[\s*_]{{0,3}})?"
+            rf"(?P<open>[(\[（*$]{{0,3}}){label}[)\]*$.]{{0,3}}{_IS_RIGHT}",
+            re.IGNORECASE,
+        )
+
+
+_OPENING = (
+    r"(?:[\s*_~`$\"'“‘«「『【《〈({\[<:：=>→-]|\\[(\[]|\\(?:text|textbf|mathbf|mathrm|mathsf|boxed|fbox|bf|rm)\b"
+    r"|\b(?:option|choice|answer|letter|number|clearly|definitely|probably|likely|most|simply|indeed"
+    r"|actually|therefore|thus|then|only|the|correct|best|either|both|la|lettre|letra|lettera|opción|option"
+    r"|buchstabe)\b|选项|選項|选|選|第|应|是|为|：){0,12}"
+)
+_BETWEEN = (
+    r"[\s*_`$)\]}\"'”’.]{0,6}(?:,|;|/|&|\+|、|，|；|\b(?:and|or|und|oder|et|ou|y|o|e)\b|和|或|与|及|跟)"
+    r"(?:\s?(?:and|or)\b)?(?:\s?(?:option|choice)\b)?[\s*_`$(\[{\"'“‘]{0,6}"
+)
+_IS_RIGHT = (
+    r"(?:(?:\s(?:is|would be|must be|seems|appears to be)(?:\s(?:clearly|therefore|thus|probably|likely|indeed"
+    r"|obviously|definitely))?\s(?:the\s)?(?:(?:only|most|best|single)\s)?"
+    r"(?:(?:correct|right|best|appropriate|accurate|likely)(?:\s(?:answer|option|choice|one|statement))|answer"
+    r"|(?:correct|right)(?=[\s]{0,3}(?:[.,;!)]|$|\n|because|since|as)))\b)"
+    r"|\s?(?:项|項|选项|選項)?(?:才|就)?(?:是|为)?(?:正确|對|对|正確|合适|恰当)(?:的|答案|选项|選項)?)"
+)
+_ARTICLE = {"a", "i", "o", "y", "e"}
+"""Labels that are also words; alone in a sentence they are labels only where nothing goes on."""
+
+_TERMINATED = re.compile(
+    r"[\s]{0,2}(?:[).,:;!?\]}*$\"'”’»|\\<>。，；、：）】」』/=`_~]|$|\n|\b(?:because|since|is|was|due|for|as|and|or|by)\b)",
+    re.IGNORECASE,
+)
+_WRAPPED = "([{*$\"'“‘【「（`_"
+
+
+def _unique_texts(choices: Choices) -> dict[str, str]:
+    """Normalised text → label, for texts that name one option only."""
+    keys = [_text_key(text) for text in choices.texts]
+    return {
+        key: label for key, label in zip(keys, choices.labels, strict=True) if key and keys.count(key) == 1
+    }
+
+
+def _text_key(text: str) -> str:
+    return " ".join(fold(text).casefold().split()).strip(" .,;:!?。，；：！？\"'“”‘’()[]{}$*_`")
+
+
+@lru_cache(maxsize=4096)
+def _reader(choices: Choices) -> _Reader:
+    return _Reader(choices)
+
+
+def find_option(
+    text: str,
+    choices: Choices,
+    *,
+    markers: tuple[str, ...] = ANSWER_MARKERS,
+    loose: bool = True,
+    multiple: bool = False,
+) -> Found:
+    """The option with what speaks against it; see `extract_option`."""
+    seen = visible(text)
+    if seen.truncated:
+        return Missing("reasoning was never closed", truncated=True)
+    folded = fold(seen.text)
+    if not folded.strip():
+        return Missing("the answer is empty")
+    reader = _reader(choices)
+    stages = [_declared, _boxed, _whole, _phrases, _verdicts]
+    if loose:
+        stages += [_edges, _named_text, _only]
+    for stage in stages:
+        found = stage(reader, seen, folded, markers)
+        if isinstance(found, Missing):
+            return found
+        if found:
+            return _decide(reader, seen, folded, found, multiple)
+    return Missing("no option")
+
+
+def _decide(
+    reader: _Reader, seen: Visible, folded: str, found: list[_Candidate], multiple: bool
+) -> Found:
+    """The last candidate, if those before it agree or are corrected by it."""
+    last = found[-1]
+    dissent = [each for each in found[:-1] if each.labels != last.labels]
+    if dissent and not corrected(folded, dissent[-1].end, last.start + 1):
+        named = [*dissent, last]
+    elif len(last.labels) > 1 and not multiple:
+        named = [_Candidate((label,), last.start, last.end, last.rule) for label in last.labels]
+    else:
+        order = [label for label in reader.choices.labels if label in last.labels]
+        return _extraction(seen, last, ",".join(order))
+    return Ambiguous(tuple(_extraction(seen, each, ",".join(each.labels)) for each in named))
+
+
+def _extraction(seen: Visible, candidate: _Candidate, answer: str) -> Extraction:
+    span = (seen.offset + candidate.start, seen.offset + candidate.end)
+    return Extraction(answer, candidate.rule, span)
+
+
+def _read_at(reader: _Reader, folded: str, start: int, end: int, rule: str) -> _Candidate | None:
+    """The label or labels that stand at `start`, behind decoration."""
+    match = reader.opening.match(folded, start, end)
+    if match is None:
+        return _text_at(reader, folded, start, end, rule)
+    if not _is_label(folded, match, end):
+        return None
+    labels = [reader.by_key[match["label"].casefold()]]
+    begin, at = match.start("label"), match.end("label")
+    while (following := reader.next.match(folded, at, end)) is not None:
+        if not _is_label(folded, following, end):
+            break
+        label = reader.by_key[following["label"].casefold()]
+        labels += [label] if label not in labels else []
+        at = following.end("label")
+    return _Candidate(tuple(labels), begin, at, rule)
+
+
+def _is_label(folded: str, match: re.Match[str], end: int) -> bool:
+    """Not an article, a pronoun or the first letter of a sentence that goes on."""
+    start, stop = match.span("label")
+    label = folded[start:stop]
+    if label.isdecimal() or not label.isascii():
+        return True
+    if start and folded[start - 1] in _WRAPPED:
+        return True
+    if label[0].islower() or label.casefold() in _ARTICLE:
+        return stop >= end or _TERMINATED.match(folded, stop) is not None
+    return True
+
+
+def _text_at(reader: _Reader, folded: str, start: int, end: int, rule: str) -> _Candidate | None:
+    """A whole line or sentence that is the text of one option."""
+    for stop in {sentence_end(folded, start, end), end}:
+        label = reader.by_text.get(_text_key(folded[start:stop]))
+        if label is not None:
+            return _Candidate((label,), start, stop, rule.partition(":")[0] + ":text")
+    return None
+
+
+def _declared(
+    reader: _Reader, seen: Visible, folded: str, markers: tuple[str, ...]
+) -> list[_Candidate] | None:
+    last = None
+    for start, end in declared_lines(folded, markers):
+        last = _read_at(reader, folded, start, end, "declared:line") or last
+    return [last] if last else None
+
+
+def _boxed(
+    reader: _Reader, seen: Visible, folded: str, markers: tuple[str, ...]
+) -> list[_Candidate] | Missing | None:
+    if "\\boxed" not in folded and "\\fbox" not in folded:
+        return None
+    box = boxed_in(seen)
+    if isinstance(box, Missing):
+        return box if box.truncated else None
+    found: list[_Candidate] = []
+    for each in (box,) if isinstance(box, Extraction) else box.candidates:
+        start, end = each.span[0] - seen.offset, each.span[1] - seen.offset
+        candidate = _read_at(reader, folded, start, end, "box:label")
+        if candidate is not None and candidate.end >= end - 12:
+            found.append(candidate)
+    return found or None
+
+
+def _whole(
+    reader: _Reader, seen: Visible, folded: str, markers: tuple[str, ...]
+) -> list[_Candidate] | None:
+    """The whole text is a label, a label with its text, or the text of one option."""
+    start = len(folded) - len(folded.lstrip())
+    end = len(folded.rstrip())
+    if "\n" in folded[start:end]:
+        return None
+    candidate = _read_at(reader, folded, start, end, "whole:label")
+    if candidate is None or candidate.rule == "whole:text":
+        return [candidate] if candidate else None
+    rest = folded[candidate.end : end].strip(" \t*_`$.,;:!?)]}>\"'”’。！，\\|")
+    if not rest:
+        return [candidate]
+    if len(candidate.labels) == 1 and reader.by_text.get(_text_key(rest)) == candidate.labels[0]:
+        return [candidate]
+    return None
+
+
+def _phrases(
+    reader: _Reader, seen: Visible, folded: str, markers: tuple[str, ...]
+) -> list[_Candidate] | None:
+    found = []
+    for _, start in names_choice(folded):
+        end = sentence_end(folded, start, start + 300)
+        candidate = _read_at(reader, folded, start, max(end, start), "phrase:answer")
+        if candidate is not None and (not found or candidate.start > found[-1].start):
+            found.append(candidate)
+    return found or None
+
+
+def _verdicts(
+    reader: _Reader, seen: Visible, folded: str, markers: tuple[str, ...]
+) -> list[_Candidate] | None:
+    """`(B) is the correct answer`, `只有选项C是对的`."""
+    found = []
+    for match in reader.first.finditer(folded):
+        label = match["label"]
+        if not (match["named"] or match["open"]) and label[0].islower():
+            continue
+        found.append(
+            _Candidate((reader.by_key[label.casefold()],), *match.span("label"), "phrase:is_right")
+        )
+    return found or None
+
+
+def _edges(
+    reader: _Reader, seen: Visible, folded: str, markers: tuple[str, ...]
+) -> list[_Candidate] | None:
+    """A line of its own at the beginning or at the end: `B`, `(B)`, `B. Because …`."""
+    lines = [match.span() for match in _first_and_last(folded)]
+    found = []
+    for start, end in lines:
+        candidate = _read_at(reader, folded, start, end, "loose:line")
+        if candidate is None or len(candidate.labels) > 1:
+            continue
+        rest = folded[candidate.end : end]
+        stripped = rest.strip(" \t*_`$.,;:!?)]}>\"'”’。！，\\|")
+        if not stripped or reader.by_text.get(_text_key(stripped)) == candidate.labels[0]:
+            found.append(candidate)
+        elif start == lines[0][0] and re.match(r"[*_`\s]{0,3}[).:,。．、]", rest) and not rest.startswith(":"):
+            found.append(candidate)
+    return found or None
+
+
+def _first_and_last(folded: str) -> Iterator[re.Match[str]]:
+    line = re.compile(r"[^\n]*\S[^\n]*")
+    first = line.search(folded)
+    if first is None:
+        return
+    yield first
+    end = len(folded.rstrip())
+    start = folded.rfind("\n", 0, end) + 1
+    if start > first.start():
+        last = line.match(folded, start, end)
+        if last is not None:
+            yield last
+
+
+def _named_text(
+    reader: _Reader, seen: Visible, folded: str, markers: tuple[str, ...]
+) -> list[_Candidate] | None:
+    """Texts of options, as whole words, where one option alone is mentioned."""
+    if not reader.by_text or len(folded) > 100_000:  # noqa: PLR2004 - no answer is as long
+        return None
+    lowered = folded.casefold() if len(folded.casefold()) == len(folded) else folded.lower()
+    if len(lowered) != len(folded):
+        return None
+    found = []
+    for key, label in reader.by_text.items():
+        at = lowered.find(key)
+        while at >= 0:
+            if _stands_alone(lowered, at, at + len(key)):
+                found.append(_Candidate((label,), at, at + len(key), "loose:text"))
+                break
+            at = lowered.find(key, at + 1)
+    return found or None
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    word = re.compile(WORD)
+    before = start and word.match(text[start]) and word.match(text[start - 1])
+    after = end < len(text) and word.match(text[end - 1]) and word.match(text[end])
+    number = end < len(text) and text[end - 1].isdecimal() and re.match(r"[.,]\d", text[end : end + 2])
+    return not (before or after or number)
+
+
+def _only(
+    reader: _Reader, seen: Visible, folded: str, markers: tuple[str, ...]
+) -> list[_Candidate] | None:
+    """The only label that the text mentions, in capitals or in brackets."""
+    found: dict[str, _Candidate] = {}
+    for match in reader.label.finditer(folded):
+        start, stop = match.span("label")
+        label = match["label"]
+        wrapped = bool(start) and folded[start - 1] in "([（【" and folded[stop : stop + 1] in {")", "]", "】"}
+        if label[0].isdecimal() and not wrapped:
+            continue
+        if not wrapped and (label[0].islower() or label.casefold() in _ARTICLE):
+            continue
+        name = reader.by_key[label.casefold()]
+        found.setdefault(name, _Candidate((name,), start, stop, "loose:only_label"))
+    return list(found.values()) or None

@@ -1,0 +1,176 @@
+"""Reads the number that an answer gives: declared line, box, phrase, then the last number."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from probatum.extraction.boxes import boxed_in
+from probatum.extraction.characters import fold, sentence_end
+from probatum.extraction.evidence import Ambiguous, Extraction, Found, Missing, answer_of
+from probatum.extraction.markers import ANSWER_MARKERS, declared_lines
+from probatum.extraction.numbers import Decimal, Number, scan_numbers, show
+from probatum.extraction.phrases import number_phrases
+from probatum.extraction.reasoning import Visible, visible
+
+__all__ = ["Reading", "extract_number", "find_number"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How numbers are read."""
+
+    markers: tuple[str, ...] = ANSWER_MARKERS
+    decimal: Decimal = "point"
+    percent: Literal["unit", "fraction"] = "unit"
+    """Whether 25% is 25 (the question asks for a percentage) or 1/4."""
+    chinese: bool = False
+    """Whether Chinese numerals are numbers."""
+    loose: bool = True
+    """Whether the last number of the text counts where nothing is marked as the answer."""
+
+
+DEFAULT = Reading()
+
+
+def extract_number(text: str) -> Extraction | None:
+    """The number that the text gives as its answer, in plain decimals; `None` without one.
+
+    Read in this order: a line that begins with a mark (`Answer:`, `####`, `答案：` …; the last such
+    line decides), the last box, a phrase (`the answer is`), the last number of the text. Two
+    different numbers where one should stand are no answer; `find_number` tells the reason.
+
+    >>> extract_number("She pays $31.00 in all.").answer
+    '31'
+    >>> extract_number("Answer: 3 or 4") is None
+    True
+    """
+    return answer_of(find_number(text))
+
+
+def find_number(text: str, reading: Reading = DEFAULT) -> Found:
+    """The number with what speaks against it; see `extract_number`."""
+    seen = visible(text)
+    if seen.truncated:
+        return Missing("reasoning was never closed", truncated=True)
+    folded = fold(seen.text)
+    if not folded.strip():
+        return Missing("the answer is empty")
+    found = _declared(seen, folded, reading) or _boxed(seen, folded, reading)
+    found = found or _phrase(seen, folded, reading)
+    if found is None and reading.loose:
+        found = _last(seen, folded, reading)
+    return found or Missing("no number")
+
+
+def _declared(seen: Visible, folded: str, reading: Reading) -> Found | None:
+    deciding: Found | None = None
+    for start, end in declared_lines(folded, reading.markers):
+        deciding = _payload(seen, folded, (start, end), "declared:line", reading) or deciding
+    return deciding
+
+
+def _boxed(seen: Visible, folded: str, reading: Reading) -> Found | None:
+    if "\\boxed" not in folded and "\\fbox" not in folded:
+        return None
+    box = boxed_in(seen)
+    if isinstance(box, Missing):
+        return box if box.truncated else None
+    if isinstance(box, Ambiguous):
+        return box
+    start, end = box.span[0] - seen.offset, box.span[1] - seen.offset
+    return _payload(seen, folded, (start, end), "box", reading)
+
+
+def _phrase(seen: Visible, folded: str, reading: Reading) -> Found | None:
+    deciding: Found | None = None
+    for start in number_phrases(folded):
+        end = sentence_end(folded, start, start + 400)
+        deciding = _payload(seen, folded, (start, end), "phrase:answer", reading) or deciding
+    return deciding
+
+
+_REASON = re.compile(r"\b(?:because|since|as|which|where|after|if|when|given|so)\b|因为|\(|\[(?!\\)", re.IGNORECASE)
+_EQUALS = re.compile(r"=|≈|\\approx\b|\\equiv\b|→|\\Rightarrow\b")
+_ALTERNATIVE = re.compile(
+    r"\b(?:or|and|to|und|oder|et|ou|y|o)\b|[,/+*×±~–—、或和到至·;-]|\\(?:pm|times|cdot|text\{ ?(?:or|and))"
+    r"|^[^\S\n]?[^\W\d]+\.?[^\S\n]?$",
+    re.IGNORECASE,
+)
+"""Between two numbers: they are two answers, a sum that was not worked out, or 3 hours 20 minutes."""
+_DIRECT = re.compile(r"[\s*_~`$\\({\[:：=≈<>\"'“]{0,20}(?:(?:about|approximately|exactly|only|just|约|大约)\s)?")
+_NEGATED = re.compile(r"\s{0,3}(?:definitely |clearly |certainly )?(?:not|never|n't|不是|不)\b", re.IGNORECASE)
+
+
+def _payload(
+    seen: Visible, folded: str, span: tuple[int, int], rule: str, reading: Reading
+) -> Found | None:
+    """What stands behind a mark: the number, two of them, or `None` where there is none."""
+    start, end = span
+    if _NEGATED.match(folded, start):
+        return None
+    numbers = _scan(folded, start, end, reading)
+    if not numbers:
+        return None
+    end = sentence_end(folded, numbers[0].end, end)
+    if (reason := _REASON.search(folded, numbers[0].end, end)) is not None:
+        end = reason.start()
+    numbers = [each for each in numbers if each.end <= end] or numbers[:1]
+    equals = [each.end() for each in _EQUALS.finditer(folded, start, end)]
+    for equal in reversed(equals):
+        if after := [each for each in numbers if each.start >= equal]:
+            start, numbers = equal, after
+            break
+    if not all(each.exact for each in numbers):
+        return Missing("what is marked as the answer is no plain number")
+    if len({each.value for each in numbers}) == 1:
+        return _extraction(seen, folded, numbers[-1], rule, reading)
+    direct = _DIRECT.match(folded, start)
+    if direct is not None and direct.end() >= numbers[0].start:
+        between = folded[numbers[0].end : numbers[1].start]
+        if _ALTERNATIVE.search(between) is None:
+            return _extraction(seen, folded, numbers[0], rule, reading)
+    return Ambiguous(tuple(_extraction(seen, folded, each, rule, reading) for each in numbers))
+
+
+_EITHER = re.compile(r"(?:^|[^\w])(?:or|oder|ou)(?:[^\w]|$)|或", re.IGNORECASE)
+
+
+def _last(seen: Visible, folded: str, reading: Reading) -> Found | None:
+    """The last number of the last line that has one; after its last equals sign, if it has one."""
+    end = len(folded)
+    while end >= 0:
+        start = folded.rfind("\n", 0, end) + 1
+        numbers = _scan(folded, start, end, reading)
+        if numbers:
+            break
+        end = start - 1
+    else:
+        return None
+    if not numbers[-1].exact:
+        return Missing("the last number is part of an expression")
+    last = _extraction(seen, folded, numbers[-1], "loose:last_number", reading)
+    if len(numbers) > 1 and numbers[-2].value != numbers[-1].value:
+        between = folded[numbers[-2].end : numbers[-1].start]
+        if len(between) < 60 and _EITHER.search(between):  # noqa: PLR2004 - one short phrase
+            before = _extraction(seen, folded, numbers[-2], "loose:last_number", reading)
+            return Ambiguous((before, last))
+    return last
+
+
+def _scan(folded: str, start: int, end: int, reading: Reading) -> list[Number]:
+    """Numbers of a part of the text, at positions of the text. A little before it tells the signs."""
+    part = folded[start:end]
+    found = scan_numbers(part, reading.decimal, chinese=reading.chinese)
+    if not start:
+        return found
+    return [Number(n.value, n.start + start, n.end + start, n.percent, n.exact) for n in found]
+
+
+def _extraction(seen: Visible, folded: str, number: Number, rule: str, reading: Reading) -> Extraction:
+    value = number.value / 100 if number.percent and reading.percent == "fraction" else number.value
+    span = (seen.offset + number.start, seen.offset + number.end)
+    return Extraction(show(value), rule, span, complete=bool(folded[number.end :].strip(" ")))
+
+

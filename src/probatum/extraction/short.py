@@ -1,0 +1,88 @@
+"""Reads a short answer in words: declared line, box, phrase, or the one line that there is."""
+
+from __future__ import annotations
+
+import re
+
+from probatum.extraction.boxes import boxed_in
+from probatum.extraction.characters import fold, sentence_end, trim
+from probatum.extraction.evidence import Ambiguous, Extraction, Found, Missing
+from probatum.extraction.markers import ANSWER_MARKERS, declared_lines
+from probatum.extraction.phrases import answer_phrases
+from probatum.extraction.reasoning import Visible, visible
+
+__all__ = ["find_declared", "find_short"]
+
+_TAIL = re.compile(r"(?:<\|[\w ]{1,40}\|>|</s>|<eos>|<end_of_turn>|\s){0,20}$")
+_TEXT = re.compile(r"\\(?:text|textbf|mathrm|mathbf|operatorname)\s?\{([^{}]*)\}")
+
+
+def find_declared(text: str, markers: tuple[str, ...] = ANSWER_MARKERS, take: str = "last") -> Found:
+    """What follows the declared mark on its line; without the decoration around it.
+
+    Args:
+        text: a model's answer.
+        markers: marks, any of which begins the line.
+        take: `last` or `first` line, or `only`: different lines are ambiguous.
+    """
+    seen = visible(text)
+    if seen.truncated:
+        return Missing("reasoning was never closed", truncated=True)
+    folded = fold(seen.text)
+    found = [
+        each
+        for span in declared_lines(folded, markers)
+        if (each := _clean(seen, folded, span, "declared:line")) is not None
+    ]
+    if not found:
+        return Missing("no declared answer line")
+    if take == "only" and len({each.answer for each in found}) > 1:
+        return Ambiguous(tuple(found))
+    return found[0] if take == "first" else found[-1]
+
+
+def find_short(text: str, markers: tuple[str, ...] = ANSWER_MARKERS, *, loose: bool = False) -> Found:
+    """A short answer: the declared line, the box, the phrase, or the text where it is one line."""
+    declared = find_declared(text, markers)
+    if isinstance(declared, Extraction) or (isinstance(declared, Missing) and declared.truncated):
+        return declared
+    seen = visible(text)
+    folded = fold(seen.text)
+    if not folded.strip():
+        return Missing("the answer is empty")
+    box = boxed_in(seen)
+    if not isinstance(box, Missing) or box.truncated:
+        return box
+    lines = [line for line in folded.splitlines() if line.strip()][:2]
+    phrased = [
+        each
+        for start in answer_phrases(folded)
+        if (each := _clean(seen, folded, (start, sentence_end(folded, start, start + 300)), "phrase:answer"))
+    ]
+    if phrased:
+        same = {each.answer.casefold() for each in phrased}
+        return phrased[-1] if len(same) == 1 else Ambiguous(tuple(phrased))
+    if len(lines) == 1:
+        start = len(folded) - len(folded.lstrip())
+        whole = _clean(seen, folded, (start, len(folded.rstrip())), "whole:line")
+        return whole or Missing("the answer is empty")
+    if loose:
+        start = len(folded) - len(folded.lstrip())
+        end = folded.find("\n", start)
+        first = _clean(seen, folded, (start, end), "loose:first_line")
+        return first or Missing("the answer is empty")
+    return Missing("several lines, and none declared")
+
+
+def _clean(seen: Visible, folded: str, span: tuple[int, int], rule: str) -> Extraction | None:
+    """The words of a part of the text, without emphasis, quotes, and a full stop at the end."""
+    tail = _TAIL.search(folded, max(span[0], span[1] - 400), span[1])
+    end = tail.start() if tail else span[1]
+    start, stop = trim(folded, span[0], end, " \t\u00a0*_`~\"'“‘«「『$:：", " \t\u00a0*_`~\"'”’»」』$.。!！")
+    if start >= stop:
+        return None
+    answer = seen.text[start:stop]
+    if "\\" in answer:
+        answer = _TEXT.sub(r"\1", answer)
+    complete = bool(folded[stop:].strip(" "))
+    return Extraction(answer.strip(), rule, (seen.offset + start, seen.offset + stop), complete)

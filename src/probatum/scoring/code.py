@@ -1,0 +1,138 @@
+"""Code that passes the benchmark's tests."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from probatum.core.protocol import Form
+from probatum.core.records import Execution, ExecutionStatus, Item, Limits, Outcome, Program, Response
+from probatum.core.status import Status
+from probatum.extraction import Extraction, PythonCode, assemble_answer, assemble_completion
+from probatum.scoring.answers import invalid_item, judged, read, unanswered
+
+__all__ = ["PassesTests"]
+
+Given = Literal["completion", "answer", "program"]
+"""What a response holds: the continuation of the prompt, code within an answer, a whole program."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PassesTests:
+    """Score `passed`: 1 where the program passes the benchmark's tests, else 0.
+
+    A `completion` (of a base model) is executed as it stands behind the prompt, were it empty. An
+    `answer` (of a chat model) is searched for code; without any it is `no_answer`. A `program` is
+    executed alone, as files of solutions have it.
+    """
+
+    tests: str = "{test}\ncheck({entry_point})"
+    """Test code; `{name}` stands for the item's field of that name, lists one entry a line."""
+    entry_point: str | None = "{entry_point}"
+    """Name that the tests call, as a template too; `None` where there is none."""
+    prompt: str = "{prompt}"
+    """Source that the program begins with, as a template; empty where the prompt is no code."""
+    given: Given = "completion"
+    extractor: PythonCode = field(default_factory=PythonCode)
+    stop: tuple[str, ...] = ()
+    """Cuts completions that a backend or another harness did not cut."""
+    mode: Literal["split", "joint"] = "split"
+    limits: Limits = field(default_factory=Limits)
+    scores: tuple[str, ...] = field(default=("passed",), init=False)
+
+    def for_form(self, form: Form) -> PassesTests:
+        """Answers of a conversation are searched for code; continuations are not."""
+        return replace(self, given="answer") if form == "chat" and self.given == "completion" else self
+
+    def program(self, item: Item, sample: int, responses: Sequence[Response]) -> Program | Outcome:
+        """The whole program of one sample, or its outcome where there is nothing to run."""
+        try:
+            tests, prompt = _fill(self.tests, item), _fill(self.prompt, item)
+            entry_point = _fill(self.entry_point, item) if self.entry_point is not None else None
+        except KeyError as error:
+            return invalid_item(item, sample, f"the item has no field {error.args[0]!r}")
+        if not tests.strip():
+            return invalid_item(item, sample, "the item has no tests")
+        code = self._code(item, sample, responses, prompt, entry_point)
+        if isinstance(code, Outcome):
+            return code
+        return Program(
+            code=code,
+            tests=tests,
+            entry_points=(entry_point,) if entry_point else (),
+            mode=self.mode,
+            limits=self.limits,
+        )
+
+    def _code(
+        self, item: Item, sample: int, responses: Sequence[Response], prompt: str, entry_point: str | None
+    ) -> str | Outcome:
+        if self.given == "answer":
+            found = read(item, sample, responses, self.extractor)
+            return found if isinstance(found, Outcome) else assemble_answer(prompt, found.answer, entry_point)
+        nothing = unanswered(item, sample, responses)
+        if nothing is not None:
+            return nothing
+        text = responses[-1].text
+        return text if self.given == "program" else assemble_completion(prompt, text, self.stop)
+
+    def verdict(
+        self, item: Item, sample: int, responses: Sequence[Response], execution: Execution
+    ) -> Outcome:
+        """1 for a program that passed, 0 for one that did not; our own failure is `infra_error`."""
+        if execution.status is ExecutionStatus.SANDBOX_ERROR:
+            return Outcome(
+                item_id=item.id,
+                sample=sample,
+                status=Status.INFRA_ERROR,
+                reason=execution.message or execution.detail or "the sandbox failed",
+                execution=execution,
+            )
+        found = self._found(item, responses)
+        passed = execution.status is ExecutionStatus.PASSED
+        return Outcome(
+            item_id=item.id,
+            sample=sample,
+            status=Status.SCORED,
+            scores={"passed": float(passed)},
+            answer=found.answer,
+            rule=found.rule,
+            span=found.span,
+            reason=None if passed else _reason(execution),
+            execution=execution,
+        )
+
+    def _found(self, item: Item, responses: Sequence[Response]) -> Extraction:
+        text = responses[-1].text
+        if self.given == "answer":
+            found = self.extractor.extract(text, item)
+            if isinstance(found, Extraction):
+                return found
+        end = len(assemble_completion("", text, self.stop)) if self.given == "completion" else len(text)
+        return Extraction(text[:end], self.given, (0, end))
+
+
+def _reason(execution: Execution) -> str:
+    """One line: how the program failed."""
+    parts = (execution.status.value, execution.detail, execution.message)
+    return " ".join(": ".join(part for part in parts if part).split())[:300]
+
+
+_FIELD = re.compile(r"\{([A-Za-z_]\w*)\}")
+
+
+def _fill(template: str, item: Item) -> str:
+    """The template with the item's fields; other braces stay as they are.
+
+    Raises:
+        KeyError: the item has no such field.
+    """
+    return _FIELD.sub(lambda match: _shown(item.fields[match[1]]), template)
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, (list, tuple)):
+        return "\n".join(str(each) for each in value)
+    return str(value)
