@@ -25,7 +25,9 @@ class Background:
 
     def __init__(self, name: str) -> None:
         self.loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=_run, args=(self.loop,), name=name, daemon=True)
+        self.at_end: list[Callable[[], Coroutine[Any, Any, None]]] = []
+        """What runs in the loop before it ends, however that comes about."""
+        self._thread = threading.Thread(target=_run, args=(self.loop, self.at_end), name=name, daemon=True)
         self._thread.start()
         self._finalizer = weakref.finalize(self, _stop, self.loop, self._thread, os.getpid())
 
@@ -62,7 +64,7 @@ class Background:
         self._finalizer()
 
 
-def _run(loop: asyncio.AbstractEventLoop) -> None:
+def _run(loop: asyncio.AbstractEventLoop, at_end: list[Callable[[], Coroutine[Any, Any, None]]]) -> None:
     asyncio.set_event_loop(loop)
     try:
         loop.run_forever()
@@ -71,6 +73,7 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
         for task in tasks:
             task.cancel()
         loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+        loop.run_until_complete(asyncio.gather(*(end() for end in at_end), return_exceptions=True))
         loop.run_until_complete(loop.shutdown_asyncgens())
         loop.run_until_complete(loop.shutdown_default_executor())  # name look-ups run there
         loop.close()

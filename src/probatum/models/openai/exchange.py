@@ -76,7 +76,7 @@ class Exchange:
         except asyncio.CancelledError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever it is, the caller's thread must not wait for ever
-            self.close(error)
+            self.close(error, GRACE_SECONDS if isinstance(error, ProbatumError) else 0.0)
 
     def _deliver(self, response: Response) -> None:
         self._unanswered -= 1
@@ -94,15 +94,20 @@ class Exchange:
             ready, self._ready = self._ready, []
             self.arrived.put(ready)
 
-    def close(self, error: BaseException | None) -> None:
-        """Ends it: at once if nobody listens any more (`None`), else after what is being sent has come."""
-        if self._closing is None:
-            self._closing = self._loop.create_task(self._end(error))
+    def close(self, error: BaseException | None, grace: float = 0.0) -> None:
+        """Ends it: drops what is in flight, and tells the caller's thread `error`, if there is one.
 
-    async def _end(self, error: BaseException | None) -> None:
+        Args:
+            error: what went wrong; `None` where nobody listens any more.
+            grace: seconds that attempts which are with the server may still take.
+        """
+        if self._closing is None:
+            self._closing = self._loop.create_task(self._end(error, grace))
+
+    async def _end(self, error: BaseException | None, grace: float) -> None:
         self._waiting.clear()
-        if isinstance(error, ProbatumError):
-            await self._last_answers()
+        if grace:
+            await self._last_answers(grace)
         for task in self._workers:
             task.cancel()
         await asyncio.gather(*self._workers, return_exceptions=True)
@@ -111,9 +116,9 @@ class Exchange:
             self.arrived.put(error)
         self.ended.set()
 
-    async def _last_answers(self) -> None:
+    async def _last_answers(self, grace: float) -> None:
         """Waits for the attempts that are with the server; what would be asked again is not waited for."""
-        until = self._loop.time() + GRACE_SECONDS
+        until = self._loop.time() + grace
         for task in self._workers - self._asker.sending:
             task.cancel()
         while self._loop.time() < until and (sending := self._workers & self._asker.sending):

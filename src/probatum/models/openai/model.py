@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from queue import Empty
 from typing import TYPE_CHECKING, Final
 
@@ -167,16 +166,14 @@ class OpenAIModel:
         """Closes connections and ends the thread; who still waits for answers gets a `ModelError`."""
         with self._lock:
             self._closed = True
-            background, transport = self._background, self._transport
+            background = self._background
             self._background = self._transport = self._asker = None
         if background is None:
             return
         for exchange in tuple(self._exchanges):
             error = ModelError(f"openai/{self.name}: the model was closed while it was answering")
             background.call(exchange.close, error)
-        if transport is not None and background.alive:
-            with suppress(ModelError):
-                background.run(transport.close())
+            exchange.ended.wait(END_SECONDS)
         background.stop()
 
     def _start(self) -> tuple[Background, Transport]:
@@ -193,6 +190,7 @@ class OpenAIModel:
                     return Transport(self._endpoint, self.settings, self._secrets)
 
                 self._transport = background.run(connect())
+                background.at_end.append(self._transport.close)
                 self._background = background
             return self._background, self._transport
 
