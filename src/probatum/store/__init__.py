@@ -22,7 +22,7 @@ def open_store(url: str, *, create: bool = True) -> SQLStore:
         url: a path (`results.db`), `sqlite:///relative.db`, `sqlite:////absolute.db`, or
             `postgresql://user@host/database`. `?timeout=SECONDS` says how long to wait for a SQLite
             file that another process is writing to (30 if not said).
-        create: whether to make a file that is not there; whoever only reads says `False`.
+        create: whether to make a store where there is none; whoever only reads says `False`.
 
     Raises:
         UsageError: not such a URL.

@@ -42,6 +42,8 @@ T = TypeVar("T")
 Graded = tuple[int, Item, tuple[Request, ...], Outcome]
 """Position of the item, the item, what was asked, and the verdict."""
 
+NO_STORE: Final = "`probatum run` makes one, or name another"
+
 KEYS_PER_QUERY: Final = 500
 """Values in one IN (…)."""
 
@@ -85,14 +87,12 @@ class SQLStore:
         """See `probatum.store.open_store`."""
         address = parse_address(url)
         if not create and address.path is not None and not address.path.exists():
-            raise StoreError(
-                f"there is no store {address.name!r} yet; `probatum run` makes one, or name another"
-            )
+            raise StoreError(f"there is no store {address.name!r} yet: {NO_STORE}")
         engine = connect(address)
         store = cls(address, engine)
         try:
             with translated(address):
-                store._prepare()
+                store._prepare(create=create)
         except BaseException:
             engine.dispose()
             raise
@@ -343,10 +343,12 @@ class SQLStore:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _prepare(self) -> None:
+    def _prepare(self, *, create: bool) -> None:
         """Makes the tables, or refuses what is not a store of this schema."""
         version = self._version(self._reader)
         if version is None:
+            if not create:
+                raise StoreError(f"{self.name!r} holds no store yet: {NO_STORE}")
             if not self._address.writable:
                 raise StoreError(f"{self.name!r} is no store yet, and cannot be written; give another store")
             with self._writer.begin() as connection:
