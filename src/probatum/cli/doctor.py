@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import importlib.util
 import os
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,8 @@ from probatum.cli.output import print_json
 from probatum.core.errors import ProbatumError
 from probatum.models import PROVIDERS
 from probatum.runner.environment import environment
-from probatum.sandbox import isolation_report
+from probatum.runner.isolation import describe_isolation
+from probatum.sandbox import Rung, isolation_report
 from probatum.store import open_store
 
 __all__ = ["command"]
@@ -26,10 +28,10 @@ __all__ = ["command"]
 @json_option
 def command(store: str | None, as_json: bool) -> int:
     """Say what this machine can do: isolation of executed code, model backends, data, store."""
-    isolation = isolation_report(prove=True)
+    isolation = isolation_report()
     found: dict[str, Any] = {
         "environment": environment(isolation.level),
-        "isolation": isolation.plain(),
+        "isolation": asdict(isolation),
         "backends": {name: _backend(name) for name in PROVIDERS},
         "data": _data(),
         "store": _store(store or DEFAULT_STORE),
@@ -41,15 +43,22 @@ def command(store: str | None, as_json: bool) -> int:
     click.echo(
         f"probatum {about['probatum']}, Python {about['python']}, {about['platform']}, {about['cores']} cores"
     )
-    click.echo(f"isolation: {isolation.summary}")
-    for line in isolation.lines:
-        click.echo(f"  {line}")
+    click.echo(f"isolation: {describe_isolation(isolation)}")
+    for rung in isolation.rungs:
+        click.echo(f"  {rung.name}: {_rung(rung)}")
     click.echo("backends:")
     for name, state in found["backends"].items():
         click.echo(f"  {name}: {state}")
     click.echo(f"data: {found['data']}")
     click.echo(f"store: {found['store']}")
     return 0
+
+
+def _rung(rung: Rung) -> str:
+    if rung.proven:
+        return "proven: " + ", ".join(check.name for check in rung.checks)
+    state = "started, not proven" if rung.available else "not available"
+    return f"{state}: {rung.reason}" + (f" ({rung.remedy})" if rung.remedy else "")
 
 
 def _backend(name: str) -> str:

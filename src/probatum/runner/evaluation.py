@@ -181,7 +181,8 @@ class Evaluation:
         executes = task.executes_code
         work = Work(
             run=run.id,
-            task=task,
+            task=task.name,
+            scorer=one.protocol.scorer,
             plans=one.plans(),
             invalid=one.invalid(),
             model_digest=run.model.digest,

@@ -8,18 +8,26 @@ from typing import Self
 
 from probatum.core.canonical import digest_json
 from probatum.core.records import Execution, Program
-from probatum.sandbox import Sandbox, isolation_report
+from probatum.sandbox import IsolationReport, Sandbox, isolation_report
 
-__all__ = ["LazySandbox", "consent_message"]
+__all__ = ["LazySandbox", "consent_message", "describe_isolation"]
 
 
 def consent_message(tasks: Sequence[str]) -> str:
     """Why the run is refused, what would run, and what this machine would hold it with."""
     return (
-        f"{', '.join(tasks)} would execute code that the model writes; nothing allows it. "
-        f"Isolation here: {isolation_report().summary}. "
+        f"{', '.join(tasks)} would execute code that the model writes, and nothing allows it. "
+        f"Isolation of this machine: {describe_isolation(isolation_report())}. "
         "To allow it, add --allow-code-execution (or set PROBATUM_ALLOW_CODE_EXECUTION=1)"
     )
+
+
+def describe_isolation(report: IsolationReport) -> str:
+    """One line: the level that was proven, or why there is none."""
+    if report.level is not None:
+        held = next(len(rung.checks) for rung in report.rungs if rung.name == report.level)
+        return f"{report.level}, proven by {held} hostile programs"
+    return "none (" + "; ".join(f"{rung.name}: {rung.reason}" for rung in report.rungs) + ")"
 
 
 class LazySandbox:

@@ -22,7 +22,7 @@ from typing import Final, TypeVar
 from typing import Protocol as Interface
 
 from probatum.core.errors import Interrupted, ModelError, ProbatumError, SandboxError
-from probatum.core.protocol import ProgramScorer, Task
+from probatum.core.protocol import ProgramScorer, Scorer
 from probatum.core.records import Execution, ExecutionStatus, Item, Outcome, Program, Request, Response
 from probatum.core.status import Status
 from probatum.models.seam import Model
@@ -52,7 +52,8 @@ class Work:
     """One task of a run, ready to be asked."""
 
     run: str
-    task: Task
+    task: str
+    scorer: Scorer | ProgramScorer
     plans: Iterable[tuple[int, Plan]]
     """Position of each item, and what is asked for it; planned as it is iterated."""
     invalid: Iterable[tuple[int, Item, str]] = ()
@@ -145,7 +146,7 @@ class Pipeline:
         if self.stop.is_set():
             raise Interrupted(
                 f"interrupted: {self.progress.done} of {self.progress.planned} samples of "
-                f"{self.work.task.name} are kept; the same command goes on from there"
+                f"{self.work.task} are kept; the same command goes on from there"
             )
         return self._digest.hexdigest()
 
@@ -269,7 +270,7 @@ class Pipeline:
         return ready
 
     def _grade(self, ready: Sequence[Pending]) -> None:
-        scorer = self.work.task.scorer
+        scorer = self.work.scorer
         if not isinstance(scorer, ProgramScorer):
             for one in ready:
                 self._finish(one, _guarded(one, partial(scorer.grade, one.item, one.sample, one.given)))
@@ -315,7 +316,7 @@ class Pipeline:
                 self._verdict(one, execution)
 
     def _verdict(self, one: Pending, execution: Execution) -> None:
-        scorer = self.work.task.scorer
+        scorer = self.work.scorer
         assert isinstance(scorer, ProgramScorer)  # noqa: S101 - for the type checker
         if execution.status is ExecutionStatus.SANDBOX_ERROR:
             outcome = Outcome(
@@ -342,7 +343,7 @@ class Pipeline:
 
     def _flush(self) -> None:
         if self._outcomes:
-            self.store.keep_outcomes(self.work.run, self.work.task.name, self._outcomes)
+            self.store.keep_outcomes(self.work.run, self.work.task, self._outcomes)
             self._outcomes = []
 
     def _ended(self, event: Ended) -> None:

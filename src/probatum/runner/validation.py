@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from probatum.core.protocol import ProgramScorer, Scorer, Task
+from probatum.core.protocol import Form, FormScorer, ProgramScorer, Scorer, Task
 from probatum.core.records import Item, Outcome, Program, Response
 from probatum.core.status import Status
 from probatum.datasets import Dataset, load_items
@@ -66,12 +66,13 @@ def validate(task: Task, *, data_directory: Path | None = None, workers: int | N
     """
     dataset = load_items(task.source, task.row, task.to_item, data_directory=data_directory)
     with LazySandbox(workers) as sandbox:
-        gold = list(_outcomes(task, dataset, task.gold, sandbox))
-        wrong = list(_outcomes(task, dataset, task.wrong, sandbox))
+        graders = [Grader(scorer, dataset, sandbox) for scorer in _scorers(task)]
+        gold = [outcome for grader in graders for outcome in grader.outcomes(task.gold)]
+        wrong = [outcome for grader in graders for outcome in grader.outcomes(task.wrong)]
         isolation = sandbox.isolation if task.executes_code else None
     key = task.scorer.scores[0]
-    faults = [_fault(outcome, "gold") for outcome in gold if not _scores(outcome, key, 1.0)]
-    faults += [_fault(outcome, "wrong") for outcome in wrong if not _scores(outcome, key, 0.0)]
+    bad_gold = [outcome for outcome in gold if not _scores(outcome, key, 1.0)]
+    bad_wrong = [outcome for outcome in wrong if not _scores(outcome, key, 0.0)]
     prompt = task.completion or task.chat
     shots: tuple[Item, ...] = ()
     if task.shot_source is not None:
@@ -80,11 +81,14 @@ def validate(task: Task, *, data_directory: Path | None = None, workers: int | N
     return Validation(
         task=task.name,
         items=dataset.count,
-        gold_right=sum(_scores(outcome, key, 1.0) for outcome in gold),
-        wrong_right=sum(_scores(outcome, key, 0.0) for outcome in wrong),
+        gold_right=len(_ids(gold) - _ids(bad_gold)),
+        wrong_right=len(_ids(wrong) - _ids(bad_wrong)),
         origin=dict(dataset.origin),
         isolation=isolation,
-        faults=tuple(faults),
+        faults=(
+            *(_fault(outcome, "gold") for outcome in bad_gold),
+            *(_fault(outcome, "wrong") for outcome in bad_wrong),
+        ),
         findings=tuple(findings),
         invalid=dict(dataset.invalid),
     )
@@ -99,33 +103,50 @@ def _fault(outcome: Outcome, answer: str) -> Fault:
     return Fault(outcome.item_id, answer, outcome.status.value, outcome.reason)
 
 
-def _outcomes(
-    task: Task, dataset: Dataset, answer: Callable[[Item], str], sandbox: LazySandbox
-) -> Iterator[Outcome]:
-    """Each item's outcome if a model answered so."""
-    scorer = task.scorer
-    given = (
-        (item, [Response(request="", text=answer(item))])
-        for item in dataset
-        if item.id not in dataset.invalid
-    )
-    if not isinstance(scorer, ProgramScorer):
-        yield from (_graded(scorer, item, responses) for item, responses in given)
-        return
-    waiting: dict[str, list[tuple[Item, list[Response]]]] = {}
-    programs: list[Program] = []
-    for item, responses in given:
-        what = scorer.program(item, 0, responses)
-        if isinstance(what, Outcome):
-            yield what
-            continue
-        if what.digest not in waiting:
-            programs.append(what)
-        waiting.setdefault(what.digest, []).append((item, responses))
-    for execution in sandbox.execute(programs):
-        for item, responses in waiting[execution.program]:
-            yield scorer.verdict(item, 0, responses, execution)
+def _ids(outcomes: Iterable[Outcome]) -> set[str]:
+    return {outcome.item_id for outcome in outcomes}
 
 
-def _graded(scorer: Scorer, item: Item, responses: list[Response]) -> Outcome:
-    return scorer.grade(item, 0, responses)
+def _scorers(task: Task) -> list[Scorer | ProgramScorer]:
+    """One for each form that the task has, where the form makes a difference."""
+    if not isinstance(task.scorer, FormScorer):
+        return [task.scorer]
+    forms: tuple[Form, ...] = ("completion", "chat")
+    return [task.scorer.for_form(form) for form in forms if task.prompt(form) is not None]
+
+
+@dataclass(frozen=True)
+class Grader:
+    """Grades one answer an item as a run would."""
+
+    scorer: Scorer | ProgramScorer
+    dataset: Dataset
+    sandbox: LazySandbox
+
+    def outcomes(self, answer: Callable[[Item], str]) -> Iterator[Outcome]:
+        """Each item's outcome if a model answered so."""
+        if isinstance(self.scorer, ProgramScorer):
+            yield from self._executed(self.scorer, answer)
+            return
+        for item, responses in self._given(answer):
+            yield self.scorer.grade(item, 0, responses)
+
+    def _given(self, answer: Callable[[Item], str]) -> Iterator[tuple[Item, list[Response]]]:
+        for item in self.dataset:
+            if item.id not in self.dataset.invalid:
+                yield item, [Response(request="", text=answer(item))]
+
+    def _executed(self, scorer: ProgramScorer, answer: Callable[[Item], str]) -> Iterator[Outcome]:
+        waiting: dict[str, list[tuple[Item, list[Response]]]] = {}
+        programs: list[Program] = []
+        for item, responses in self._given(answer):
+            what = scorer.program(item, 0, responses)
+            if isinstance(what, Outcome):
+                yield what
+                continue
+            if what.digest not in waiting:
+                programs.append(what)
+            waiting.setdefault(what.digest, []).append((item, responses))
+        for execution in self.sandbox.execute(programs):
+            for item, responses in waiting[execution.program]:
+                yield scorer.verdict(item, 0, responses, execution)
