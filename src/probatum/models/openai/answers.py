@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
@@ -14,7 +14,7 @@ from probatum.models.openai.failures import read_error
 from probatum.models.openai.lenient import loads
 from probatum.models.openai.verdicts import Adapt, Answer, Rejected, Transient, Unusable, Verdict, one_line
 
-__all__ = ["by_index", "cut", "read_answer"]
+__all__ = ["cut", "read_answer"]
 
 STOPPED: Final = frozenset({"stop", "eos", "eos_token", "end_turn", "stop_sequence", "completed", "complete"})
 LONG: Final = frozenset({"length", "max_tokens", "max_output_tokens", "model_length", "context_length"})
@@ -96,21 +96,6 @@ def read_answer(  # noqa: PLR0911 - a table of shapes, the broken ones first
     if choice.error:
         return read_error(choice.error)
     return _choice(choice, whole, stops, max_tokens)
-
-
-def by_index(choices: Sequence[Mapping[str, Any]], n: int) -> list[Mapping[str, Any]] | None:
-    """Choices in the order of what they answer: by their `index`, never by their place.
-
-    Returns:
-        n choices, or `None` where an index is missing, doubled or out of range.
-    """
-    places: dict[int, Mapping[str, Any]] = {}
-    for choice in choices:
-        index = choice.get("index")
-        if type(index) is not int or not 0 <= index < n or index in places:
-            return None
-        places[index] = choice
-    return [places[index] for index in range(n)] if len(places) == n else None
 
 
 def _first(choices: list[_Choice]) -> _Choice | None:

@@ -282,7 +282,7 @@ def _endpoint(url: str) -> Endpoint:
 def _checked_key(key: str | None) -> str | None:
     if key is not None and (not key.isascii() or not key.isprintable()):
         raise UsageError(
-            f"the key of provider {PROVIDER!r} has characters that no header may have: set it again"
+            f"the key of provider {PROVIDER!r} has characters that no key may have: set it again"
         )
     return key
 
