@@ -1,0 +1,259 @@
+"""What runs in the candidate's process: loads the program and answers calls.
+
+Everything here shares its memory with hostile code, so that nothing it says is believed: the judge takes
+from it failures, and plain data to compare. It only has to work for honest programs, also for those that
+replace built-in functions: this module was compiled against a copy of `builtins` (see `worker.load`).
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import os
+import sys
+import types
+from collections.abc import Callable
+from typing import Any, Final, NoReturn
+
+from probatum.sandbox.inside import frames
+from probatum.sandbox.inside.frames import GoneError, Peer, TooLargeError, Wire
+
+MESSAGE: Final = 2000  # characters kept of an exception's text
+DEEP: Final = 6000  # recursion limit while values are written, whatever the program has set
+NAME: Final = "candidate"  # not "__main__": guarded blocks do not run where functions are tested
+
+_exit: Callable[[int], NoReturn] = os._exit
+_set_limit, _get_limit = sys.setrecursionlimit, sys.getrecursionlimit
+_stdout, _stderr = sys.stdout, sys.stderr
+_MUTABLE: Final = (list, dict, set, bytearray)
+
+
+def describe(error: BaseException) -> dict[str, Any]:
+    """An exception as data: names, built-in bases and bounded text. May never return: `str` is theirs."""
+    kind = type(error)
+    bases = [base.__name__ for base in kind.__mro__ if base.__module__ == "builtins"]
+    if isinstance(error, SystemExit):
+        code = error.code
+        return {"exit": code if type(code) is int else 0 if code is None else 1}
+    try:
+        text = "".join(str.__iter__(str(error)[:MESSAGE]))
+    except Exception:  # noqa: BLE001 - an exception whose text cannot be had is still that exception
+        text = "<its text cannot be told>"
+    return {"type": str(kind.__name__)[:100], "bases": bases[:20], "text": text}
+
+
+class _Remote:
+    """A callable of the tests."""
+
+    def __init__(self, side: Candidate, number: int) -> None:
+        self._side, self._number = side, number
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._side.ask({"k": self._number}, args, kwargs)
+
+
+class _RemoteIterator:
+    """An iterator of the tests."""
+
+    def __init__(self, side: Candidate, number: int) -> None:
+        self._side, self._number = side, number
+
+    def __iter__(self) -> _RemoteIterator:
+        return self
+
+    def __next__(self) -> Any:
+        found = self._side.ask({"g": self._number}, (), {})
+        if not found:
+            raise StopIteration
+        return found[0]
+
+
+class Candidate(Peer):
+    """The program's side of the wire."""
+
+    def __init__(self, wire: Wire) -> None:
+        self._wire = wire
+        self._kept: list[Any] = []
+        self._names: dict[str, Any] = {}
+
+    # what crosses
+
+    def remember(self, kind: str, value: Any) -> int | None:  # noqa: ARG002 - same number space
+        """Keeps a callable or an iterator that the tests may use."""
+        self._kept.append(value)
+        return len(self._kept) - 1
+
+    def reach(self, kind: str, number: int) -> Any:
+        """Stands for a callable or an iterator of the tests."""
+        return _Remote(self, number) if kind == "call" else _RemoteIterator(self, number)
+
+    def find(self, module: str, name: str) -> Any:
+        """A function of the standard library that the tests passed."""
+        __import__(module)
+        found = sys.modules[module]
+        for part in name.split("."):
+            found = getattr(found, part)
+        return found
+
+    # the conversation
+
+    def ask(self, head: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Calls back into the tests."""
+        head["a"] = [frames.encode(arg, self) for arg in args]
+        head["w"] = {key: frames.encode(value, self) for key, value in kwargs.items()}
+        self._send(head)
+        answer = self._serve_until_answer()
+        if "e" in answer:
+            raise frames.exception(answer["e"])
+        return frames.decode(answer["r"], self)
+
+    def _serve_until_answer(self) -> dict[str, Any]:
+        while True:
+            frame = self._wire.receive()
+            if "r" in frame or "e" in frame:
+                return dict(frame)
+            self._handle(frame)
+
+    def _send(self, frame: Any) -> None:
+        limit = _get_limit()
+        _set_limit(DEEP)
+        try:
+            self._wire.send(frame)
+        except TooLargeError:
+            self._wire.send({"large": True})
+        finally:
+            _set_limit(limit)
+
+    def _handle(self, frame: dict[str, Any]) -> None:
+        try:
+            answer = self._answer(frame)
+        except GoneError:
+            raise
+        except BaseException as error:  # noqa: BLE001 - data, for the judge
+            answer = {"e": describe(error)}
+        self._send(answer)
+
+    def _answer(self, frame: dict[str, Any]) -> dict[str, Any]:
+        if "g" in frame:
+            return self._next(self._kept[frame["g"]], frame["n"])
+        target = frame["f"]
+        function = self._kept[target] if type(target) is int else self._names[target]
+        args = [frames.decode(value, self) for value in frame["a"]]
+        kwargs = {key: frames.decode(value, self) for key, value in frame["w"].items()}
+        result = function(*args, **kwargs)
+        limit = _get_limit()
+        _set_limit(DEEP)
+        try:
+            answer = {"r": frames.encode(result, self)}
+            changed = [
+                [place, now]
+                for place, (value, before) in enumerate(zip(args, frame["a"], strict=True))
+                if type(value) in _MUTABLE and (now := frames.encode(value, self)) != before
+            ]
+        finally:
+            _set_limit(limit)
+        if changed:
+            answer["m"] = changed
+        return answer
+
+    def _next(self, iterator: Any, count: int) -> dict[str, Any]:
+        found: list[Any] = []
+        for _ in range(count):
+            try:
+                found.append(frames.encode(next(iterator), self))
+            except StopIteration:
+                return {"r": found, "end": True}
+        return {"r": found}
+
+    def serve(self, namespace: dict[str, Any], wanted: list[str], optional: list[str]) -> None:
+        """Says which names there are, then answers calls until the judge has no more."""
+        kinds: dict[str, Any] = {}
+        for name in [*wanted, *optional]:
+            if name in namespace:
+                value = namespace[name]
+                self._names[name] = value
+                if isinstance(value, types.ModuleType):
+                    kinds[name] = {"module": str(value.__name__)}
+                elif callable(value):
+                    kinds[name] = {"call": True}
+                else:
+                    kinds[name] = {"value": frames.encode(value, self)}
+        self._send({"ready": kinds})
+        while True:
+            try:
+                frame = self._wire.receive()
+            except GoneError:
+                return
+            self._handle(frame)
+
+
+def compiled(source: str) -> types.CodeType:
+    """The program's code.
+
+    Raises:
+        SyntaxError: or one of its kin, `ValueError` (null bytes), `RecursionError`, `OverflowError`.
+    """
+    return compile(source, "<candidate>", "exec", dont_inherit=True)
+
+
+def fresh_module(name: str) -> dict[str, Any]:
+    """The namespace of a new module that can be imported by its name."""
+    module = types.ModuleType(name)
+    sys.modules[name] = module
+    return module.__dict__
+
+
+def run(wire: Wire, order: dict[str, Any]) -> None:
+    """One program, from loading to the end of its process."""
+    try:
+        code = compiled(order.pop("code"))  # popped: the program finds no text of itself in memory
+    except (SyntaxError, ValueError, RecursionError, OverflowError) as error:
+        wire.send({"syntax": describe(error)})
+        finish()
+    namespace = fresh_module(order.get("name", NAME))
+    try:
+        exec(code, namespace)  # noqa: S102 - what this process is for
+    except BaseException as error:  # noqa: BLE001 - data, for the judge
+        wire.send({"e": describe(error)})
+        finish()
+    if order["mode"] == "joint":
+        from_tests(wire, namespace)
+    else:
+        Candidate(wire).serve(namespace, order["wanted"], order["optional"])
+    finish()
+
+
+def from_tests(wire: Wire, namespace: dict[str, Any]) -> None:
+    """Joint mode: the tests run here, in the program's own namespace, and are believed."""
+    wire.send({"ready": {}})
+    order = wire.receive()
+    counter = [0]
+    try:
+        tree = ast.parse(order["tests"], "<tests>")
+        code = compile(counting(tree), "<tests>", "exec", dont_inherit=True)
+        namespace["__asserted__"] = counter
+        exec(code, namespace)  # noqa: S102 - what joint mode is
+    except BaseException as error:  # noqa: BLE001 - data, for the judge
+        wire.send({"e": describe(error), "asserts": counter[0]})
+        return
+    wire.send({"passed": order["nonce"], "asserts": counter[0]})
+
+
+class _Counting(ast.NodeTransformer):
+    def visit_Assert(self, node: ast.Assert) -> list[ast.stmt]:
+        count = ast.parse("__asserted__[0] += 1").body[0]
+        return [ast.copy_location(count, node), node]
+
+
+def counting(tree: ast.Module) -> ast.Module:
+    """The tests with every assert statement counted."""
+    counted: ast.Module = _Counting().visit(tree)
+    return ast.fix_missing_locations(counted)
+
+
+def finish() -> NoReturn:
+    """Writes out what was printed, and ends."""
+    for stream in (sys.stdout, sys.stderr, _stdout, _stderr):
+        with contextlib.suppress(BaseException):  # a full output is seen from outside
+            stream.flush()
+    _exit(0)

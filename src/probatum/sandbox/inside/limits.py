@@ -1,0 +1,192 @@
+"""What one execution may use: resource limits set inside it, and a watch kept from outside.
+
+Work is limited by CPU seconds, summed over all processes of the execution. A sleeper is limited by the
+time that it could have run: elapsed time, less the time it waited for a processor, less the time the judge
+took. The wall clock is a backstop only, since on a loaded machine it measures the others.
+"""
+
+# pathlib would cost memory in every candidate:
+# ruff: noqa: PTH123, PTH208
+
+from __future__ import annotations
+
+import math
+import os
+import resource
+import select
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+OWN_PROCESSES: Final = 8  # supervisor, judge, zygote, waiting candidates: they count against the same user
+OPEN_FILES: Final = 128
+STACK: Final = 8 << 20
+IDLE: Final = 2.0  # times the CPU limit: how long a program may do nothing
+FIRST_LOOK: Final = 0.05  # seconds before the first look at a running execution
+LONGEST: Final = 0.25  # seconds between two looks
+
+
+def restrict(limits: dict[str, Any]) -> None:
+    """Sets the resource limits of the calling process; its children have the same, each for itself."""
+    seconds = math.ceil(limits["cpu_seconds"]) + 1
+    for kind, value in (
+        (resource.RLIMIT_AS, limits["memory_bytes"]),
+        (resource.RLIMIT_FSIZE, limits["file_bytes"]),
+        (resource.RLIMIT_NPROC, limits["processes"] + OWN_PROCESSES),
+    ):
+        resource.setrlimit(kind, (value, value))
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+
+
+def restrict_judge(memory: int) -> None:
+    """The judge reads what hostile code sends: it may not take the machine's memory for that."""
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def restrict_for_good() -> None:
+    """Limits that are the same for all executions: set once, in the zygote, and inherited."""
+    for kind, value in (
+        (resource.RLIMIT_NOFILE, OPEN_FILES),
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_MSGQUEUE, 0),
+        (resource.RLIMIT_MEMLOCK, 0),
+        (resource.RLIMIT_RTPRIO, 0),
+        (resource.RLIMIT_SIGPENDING, 256),
+    ):
+        resource.setrlimit(kind, (value, value))
+    hard = resource.getrlimit(resource.RLIMIT_STACK)[1]
+    stack = STACK if hard == resource.RLIM_INFINITY else min(STACK, hard)
+    resource.setrlimit(resource.RLIMIT_STACK, (stack, hard))
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What processes have used so far."""
+
+    cpu: float
+    """Seconds on a processor, of all."""
+    waited: float
+    """Seconds in the run queue, of the thread that waited longest."""
+    resident: int
+    """Bytes in memory, of all (shared pages counted each time)."""
+
+
+_PAGE: Final = resource.getpagesize()
+
+
+def _thread(path: str) -> tuple[float, float]:
+    with open(path, "rb") as file:
+        cpu, waited, _ = file.read().split()
+    return int(cpu) / 1e9, int(waited) / 1e9
+
+
+def usage(skip: frozenset[int]) -> Usage:
+    """Of every process that this one can see, but those of `skip`."""
+    cpu, waited, resident = 0.0, 0.0, 0
+    for name in os.listdir("/proc"):
+        if not name.isdigit() or int(name) in skip:
+            continue
+        try:
+            for thread in os.listdir(f"/proc/{name}/task"):
+                one, waits = _thread(f"/proc/{name}/task/{thread}/schedstat")
+                cpu += one
+                waited = max(waited, waits)
+            with open(f"/proc/{name}/statm", "rb") as file:
+                resident += int(file.read().split()[1]) * _PAGE
+        except (OSError, ValueError):
+            continue  # it ended while we looked
+    return Usage(cpu, waited, resident)
+
+
+def busy(pid: int) -> float:
+    """Seconds that a process of one thread was running or wanted to."""
+    try:
+        cpu, waited = _thread(f"/proc/{pid}/task/{pid}/schedstat")
+    except (OSError, ValueError):
+        return 0.0
+    return cpu + waited
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How the first process of an execution ended; all its others ended with it."""
+
+    status: int
+    """As `waitpid` gives it."""
+    killed: str | None
+    """Why we killed it: `cpu`, `idle`, `wall`, `memory`, `judge`."""
+    cpu_seconds: float
+    wall_seconds: float
+    peak_rss_bytes: int
+
+
+def watch(
+    pid: int,
+    limits: dict[str, Any],
+    look: Callable[[], Usage],
+    judge: int,
+    orders: Callable[[], bool],
+    channel: int,
+) -> Ended:
+    """Waits for process `pid`, and kills it when it has used what it may.
+
+    `orders` is called when `channel` is readable, and says whether the judge wants the process killed.
+    """
+    began = time.monotonic()
+    judge_began = busy(judge)
+    process = os.pidfd_open(pid)
+    poll = select.poll()
+    poll.register(process, select.POLLIN)
+    poll.register(channel, select.POLLIN)
+    killed: str | None = None
+    next_look = FIRST_LOOK
+    try:
+        while True:
+            elapsed = time.monotonic() - began
+            ready = dict(poll.poll(max(0.0, next_look - elapsed) * 1000 + 1))
+            if process in ready:
+                break
+            if channel in ready and orders() and killed is None:
+                killed = "judge"
+                os.kill(pid, signal.SIGKILL)
+                continue
+            elapsed = time.monotonic() - began
+            if elapsed < next_look:
+                continue
+            used = look()
+            killed = killed or _exceeded(used, limits, elapsed, busy(judge) - judge_began)
+            if killed is not None:
+                os.kill(pid, signal.SIGKILL)
+            next_look = elapsed + min(LONGEST, max(0.02, limits["cpu_seconds"] - used.cpu))
+        # the first process of a pid namespace is reaped after all others: nothing is left
+        _, status, spent = os.wait4(pid, 0)
+    finally:
+        os.close(process)
+    return Ended(
+        status=status,
+        killed=killed,
+        cpu_seconds=spent.ru_utime + spent.ru_stime,
+        wall_seconds=time.monotonic() - began,
+        peak_rss_bytes=spent.ru_maxrss * 1024,
+    )
+
+
+def _exceeded(used: Usage, limits: dict[str, Any], elapsed: float, judge: float) -> str | None:
+    cpu = limits["cpu_seconds"]
+    if used.cpu >= cpu:
+        return "cpu"
+    if used.resident >= limits["memory_bytes"] + _shared_allowance(limits):
+        return "memory"
+    if elapsed - used.waited - judge >= IDLE * cpu:
+        return "idle"
+    if elapsed >= limits["wall_seconds"]:
+        return "wall"
+    return None
+
+
+def _shared_allowance(limits: dict[str, Any]) -> int:
+    """Pages of the interpreter that all processes share are counted once for each: some 16 MiB."""
+    return (16 << 20) * int(limits["processes"])

@@ -1,0 +1,59 @@
+"""Where a candidate's stdout and stderr go: memory of a fixed size, used again and again.
+
+No reader is needed, so no pipe can block or flood; a write past the end fails.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+from typing import Final
+
+from probatum.sandbox.inside import syscalls
+
+_PUNCH: Final = 0x03  # FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE
+
+
+class Output:
+    """One stream. Made before the zygote and the judge part, so that both have it."""
+
+    def __init__(self, name: str, size: int) -> None:
+        self.size = size
+        self.file = os.memfd_create(name, os.MFD_ALLOW_SEALING | os.MFD_CLOEXEC)
+        os.ftruncate(self.file, size)
+        seals = fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL
+        fcntl.fcntl(self.file, fcntl.F_ADD_SEALS, seals)
+
+    def take(self) -> bytes:
+        """What was written, which leaves the memory empty."""
+        written = os.lseek(self.file, 0, os.SEEK_CUR)
+        text = os.pread(self.file, written, 0) if written else b""
+        if written or self._touched():
+            syscalls.call("fallocate", self.file, _PUNCH, 0, self.size)
+            os.lseek(self.file, 0, os.SEEK_SET)
+        return text
+
+    def _touched(self) -> bool:
+        """Whether bytes stand there though the position is at the start: a program moved it back."""
+        try:
+            os.lseek(self.file, 0, os.SEEK_DATA)
+        except OSError as error:
+            if error.errno == errno.ENXIO:
+                return False
+            raise
+        return True
+
+
+class Outputs:
+    """stdout and stderr of one candidate."""
+
+    def __init__(self, size: int) -> None:
+        size = -(-size // 4096) * 4096  # whole pages, so that a full file shows in its position
+        self.size = size
+        self.streams = (Output("stdout", size), Output("stderr", size))
+
+    def take(self) -> tuple[bytes, bytes]:
+        """What was written to each."""
+        out, err = self.streams
+        return out.take(), err.take()

@@ -1,0 +1,194 @@
+"""Linux system calls that the standard library does not offer, through ctypes (x86_64 and aarch64)."""
+
+# pathlib would cost memory in every candidate:
+# ruff: noqa: PTH123
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import struct
+from typing import Final
+
+MACHINE: Final = platform.machine()
+NUMBERS: Final[dict[str, dict[str, int]]] = {
+    "x86_64": {
+        "clone": 56,
+        "capset": 126,
+        "fallocate": 285,
+        "pivot_root": 155,
+        "prctl": 157,
+        "mount": 165,
+        "umount2": 166,
+        "sethostname": 170,
+        "unshare": 272,
+    },
+    "aarch64": {
+        "clone": 220,
+        "capset": 91,
+        "fallocate": 47,
+        "pivot_root": 41,
+        "prctl": 167,
+        "mount": 40,
+        "umount2": 39,
+        "sethostname": 161,
+        "unshare": 97,
+    },
+}
+
+CLONE_NEWNS: Final = 0x00020000
+CLONE_NEWCGROUP: Final = 0x02000000
+CLONE_NEWUTS: Final = 0x04000000
+CLONE_NEWIPC: Final = 0x08000000
+CLONE_NEWUSER: Final = 0x10000000
+CLONE_NEWPID: Final = 0x20000000
+CLONE_NEWNET: Final = 0x40000000
+CLONE_NEWTIME: Final = 0x00000080
+CLONE_CHILD_CLEARTID: Final = 0x00200000
+CLONE_CHILD_SETTID: Final = 0x01000000
+SIGCHLD: Final = 17
+
+MS_RDONLY: Final = 1
+MS_NOSUID: Final = 2
+MS_NODEV: Final = 4
+MS_NOEXEC: Final = 8
+MS_REMOUNT: Final = 32
+MS_BIND: Final = 4096
+MS_REC: Final = 16384
+MS_PRIVATE: Final = 1 << 18
+MNT_DETACH: Final = 2
+
+PR_SET_PDEATHSIG: Final = 1
+PR_SET_DUMPABLE: Final = 4
+PR_SET_KEEPCAPS: Final = 8
+PR_SET_SECCOMP: Final = 22
+PR_CAPBSET_DROP: Final = 24
+PR_SET_NO_NEW_PRIVS: Final = 38
+PR_GET_TID_ADDRESS: Final = 40
+
+CAP_VERSION_3: Final = 0x20080522
+LAST_CAPABILITY: Final = 63  # the kernel says EINVAL well before
+
+_libc = ctypes.PyDLL(None, use_errno=True)  # PyDLL: keeps the interpreter's lock, so that `clone` is safe
+_libc.syscall.restype = ctypes.c_long
+_long = ctypes.c_long
+
+
+def call(name: str, *arguments: object) -> int:
+    """One system call; integers are passed as `long`.
+
+    Raises:
+        OSError: the kernel refused.
+    """
+    number = NUMBERS[MACHINE][name]
+    converted = [_long(value) if isinstance(value, int) else value for value in arguments]
+    result = int(_libc.syscall(_long(number), *converted))
+    if result < 0:
+        error = ctypes.get_errno()
+        raise OSError(error, f"{name}: {os.strerror(error)}")
+    return result
+
+
+def _text(value: str | None) -> ctypes.c_char_p:
+    return ctypes.c_char_p(None if value is None else os.fsencode(value))
+
+
+def mount(source: str | None, target: str, kind: str | None, flags: int, data: str | None = None) -> None:
+    """Calls the kernel; the manual has it in section 2."""
+    call("mount", _text(source), _text(target), _text(kind), flags, _text(data))
+
+
+def unmount(target: str) -> None:
+    """As umount2(2), detached: what is still open goes with its last user."""
+    call("umount2", _text(target), MNT_DETACH)
+
+
+def pivot_root(new: str, old: str) -> None:
+    """Calls the kernel; the manual has it in section 2."""
+    call("pivot_root", _text(new), _text(old))
+
+
+def unshare(flags: int) -> None:
+    """Calls the kernel; the manual has it in section 2."""
+    call("unshare", flags)
+
+
+def prctl(operation: int, first: int = 0, second: object = 0) -> None:
+    """Calls the kernel; the manual has it in section 2."""
+    call("prctl", operation, first, second, 0, 0)
+
+
+def set_hostname(name: str) -> None:
+    """Calls the kernel; the manual has it in section 2."""
+    raw = name.encode()
+    call("sethostname", ctypes.c_char_p(raw), len(raw))
+
+
+_header = ctypes.create_string_buffer(struct.pack("Ii", CAP_VERSION_3, 0), 8)
+_none = ctypes.create_string_buffer(b"\0" * 24, 24)
+
+
+def drop_capabilities() -> None:
+    """Empties the three capability sets; with `no_new_privs` set, exec cannot fill them again."""
+    call("capset", _header, _none)
+
+
+def raise_capabilities() -> None:
+    """Makes all permitted capabilities effective again, after a change of user with `keepcaps`."""
+    with open("/proc/self/status", encoding="ascii") as file:
+        permitted = next(int(line.split()[1], 16) for line in file if line.startswith("CapPrm"))
+    low, high = permitted & 0xFFFFFFFF, permitted >> 32
+    data = struct.pack("6I", low, low, 0, high, high, 0)
+    call("capset", _header, ctypes.create_string_buffer(data, 24))
+
+
+def drop_bounding_set() -> None:
+    """No exec of this process or of its children can gain a capability."""
+    for capability in range(LAST_CAPABILITY + 1):
+        try:
+            prctl(PR_CAPBSET_DROP, capability)
+        except OSError:
+            return
+
+
+def thread_id_address() -> int:
+    """Where the C library keeps this thread's id, so that a cloned child's copy can be set right.
+
+    0 where the kernel does not tell; then `raise()` and `abort()` of a child signal a stale id.
+    """
+    address = ctypes.c_long(0)
+    try:
+        prctl(PR_GET_TID_ADDRESS, ctypes.addressof(address))
+    except OSError:
+        return 0
+    return address.value
+
+
+class Cloner:
+    """fork() with namespace flags, without Python's and the C library's fork handlers.
+
+    Only for a process of one thread: there is no other thread whose locks would need mending, and the
+    child's thread id is set by the kernel (`CLONE_CHILD_SETTID`), as the C library's own fork does.
+    """
+
+    def __init__(self, flags: int) -> None:
+        address = thread_id_address()
+        if address:
+            flags |= CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID
+        # x86_64: flags, stack, parent_tid, child_tid, tls; aarch64 swaps the last two
+        order = (0, 0, address, 0) if MACHINE == "x86_64" else (0, 0, 0, address)
+        self._arguments = [_long(value) for value in (NUMBERS[MACHINE]["clone"], flags | SIGCHLD, *order)]
+        self._syscall = _libc.syscall
+
+    def __call__(self) -> int:
+        """The child's id in the parent, 0 in the child.
+
+        Raises:
+            OSError: the kernel refused.
+        """
+        pid = int(self._syscall(*self._arguments))
+        if pid < 0:
+            error = ctypes.get_errno()
+            raise OSError(error, f"clone: {os.strerror(error)}")
+        return pid

@@ -1,0 +1,152 @@
+"""Starts one candidate per execution, as the first process of a pid namespace of its own.
+
+The zygote is a clean, warm interpreter that never sees tests. One candidate always waits, cloned ahead
+while the one before it runs; it gets a program only when the one before is dead and its traces are gone.
+"""
+
+# pathlib would cost memory in every candidate:
+# ruff: noqa: PTH116
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import os
+import signal
+import socket
+import traceback
+from typing import Final
+
+from probatum.sandbox.inside import candidate, limits, seccomp, syscalls
+from probatum.sandbox.inside.frames import GoneError, Wire
+from probatum.sandbox.inside.output import Outputs
+
+WORK: Final = "/w"
+MAX_MESSAGE: Final = 1 << 16
+WIRE: Final = 3  # the candidate's descriptor of its connection to the judge
+
+
+class Zygote:
+    """One worker's source of candidates.
+
+    Args:
+        judge: a SEQPACKET socket; the judge's orders, and what became of them.
+        supervisor: a SEQPACKET socket; asked to replace the work directory.
+        judge_pid: for the time that the judge takes, which is not the candidate's.
+        outputs: two sets; the waiting candidate has the one that the running does not.
+    """
+
+    def __init__(
+        self,
+        judge: socket.socket,
+        supervisor: socket.socket,
+        judge_pid: int,
+        outputs: tuple[Outputs, Outputs],
+    ) -> None:
+        self._judge, self._supervisor, self._judge_pid = judge, supervisor, judge_pid
+        self._outputs = outputs
+        self._clone = syscalls.Cloner(syscalls.CLONE_NEWPID)
+        self._skip = frozenset({1, judge_pid, os.getpid()})
+        self._turn = 0
+        self._untouched = os.stat(WORK).st_ctime_ns
+
+    def serve(self) -> None:
+        """Answers the judge's orders until it is gone."""
+        gc.collect()
+        gc.freeze()
+        gc.disable()
+        waiting = self._next()
+        while True:
+            message = self._judge.recv(MAX_MESSAGE)
+            if not message:
+                return
+            if message == b"kill":  # came too late: its target is dead
+                continue
+            order = json.loads(message)
+            running = waiting
+            waiting = 0
+            with contextlib.suppress(OSError):  # no process to be had now: after this one there will be
+                waiting = self._next()
+            skip = self._skip | {waiting}
+            ended = limits.watch(
+                running,
+                order,
+                lambda skip=skip: limits.usage(skip),  # type: ignore[misc]
+                self._judge_pid,
+                self._killed,
+                self._judge.fileno(),
+            )
+            if waiting == 0 or os.waitpid(waiting, os.WNOHANG)[0]:
+                waiting = self._next(again=waiting != 0)
+            self._judge.send(
+                json.dumps(
+                    {
+                        "status": ended.status,
+                        "killed": ended.killed,
+                        "cpu_seconds": ended.cpu_seconds,
+                        "wall_seconds": ended.wall_seconds,
+                        "peak_rss_bytes": ended.peak_rss_bytes,
+                        "left_files": self._clean(),
+                    }
+                ).encode()
+            )
+
+    def _killed(self) -> bool:
+        return self._judge.recv(MAX_MESSAGE) in {b"kill", b""}
+
+    def _clean(self) -> bool:
+        """Has the work directory replaced where the execution touched it."""
+        if os.stat(WORK).st_ctime_ns == self._untouched:
+            return False
+        self._supervisor.send(b"replace")
+        if self._supervisor.recv(16) != b"done":
+            os._exit(1)
+        self._untouched = os.stat(WORK).st_ctime_ns
+        return True
+
+    def _next(self, *, again: bool = False) -> int:
+        """Clones a candidate that waits, and hands its connection to the judge."""
+        if not again:
+            self._turn ^= 1
+        streams = self._outputs[self._turn].streams
+        ours, theirs = socket.socketpair()
+        pid = self._clone()
+        if pid == 0:
+            try:
+                _wait_and_run(theirs, streams[0].file, streams[1].file)
+            finally:
+                os._exit(125)
+        theirs.close()
+        socket.send_fds(self._judge, [b"w%d" % self._turn], [ours.fileno()])
+        ours.close()
+        return pid
+
+
+def _wait_and_run(connection: socket.socket, stdout: int, stderr: int) -> None:
+    os.dup2(stdout, 1)
+    os.dup2(stderr, 2)
+    os.dup2(connection.detach(), WIRE, inheritable=False)
+    os.closerange(WIRE + 1, 1 << 20)
+    syscalls.drop_capabilities()
+    wire = Wire(socket.socket(fileno=WIRE))
+    try:
+        order = wire.receive()
+    except GoneError:
+        return
+    os.chdir(WORK)
+    limits.restrict(order["limits"])
+    candidate.run(wire, order)
+
+
+def start(
+    judge: socket.socket, supervisor: socket.socket, judge_pid: int, outputs: tuple[Outputs, Outputs]
+) -> None:
+    """Becomes the zygote, for good."""
+    syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
+    limits.restrict_for_good()
+    seccomp.install()
+    try:
+        Zygote(judge, supervisor, judge_pid, outputs).serve()
+    except Exception:  # noqa: BLE001 - told to the judge, who tells the host
+        judge.send(json.dumps({"crashed": traceback.format_exc()[-4000:]}).encode())

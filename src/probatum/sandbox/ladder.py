@@ -1,0 +1,164 @@
+"""Which isolation this machine offers, proven by running hostile programs rather than by looking.
+
+The ladder, best first: `namespaces` (needs no other program), `bubblewrap` (the same worker, started by
+`bwrap`), and `unsafe-subprocess`, which isolates nothing and is never chosen unless it is asked for by name.
+"""
+
+from __future__ import annotations
+
+import errno
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from probatum.core.errors import SandboxError
+from probatum.core.records import Limits
+from probatum.sandbox.launch import Settings, StartError, Worker, WorkerGoneError
+from probatum.sandbox.selftest import Check, failures, self_test
+
+__all__ = ["IsolationReport", "Rung", "choose", "isolation_report"]
+
+RUNGS: Final = ("namespaces", "bubblewrap")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rung:
+    """One rung of the ladder on this machine."""
+
+    name: str
+    available: bool
+    """Whether a worker started."""
+    proven: bool
+    """Whether every check of the self-test held."""
+    reason: str = ""
+    """Why it is not available or not proven."""
+    remedy: str = ""
+    """How to allow it."""
+    checks: tuple[Check, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class IsolationReport:
+    """What this machine offers, for `probatum doctor`."""
+
+    level: str | None
+    """The best rung that was proven; `None`: programs cannot be run here."""
+    rungs: tuple[Rung, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proven:
+    """A worker whose isolation was proven, and how to make more."""
+
+    settings: Settings
+    worker: Worker
+    rung: Rung
+
+
+def _settings(rung: str) -> Settings:
+    limits = Limits()
+    return Settings(isolation=rung, output_bytes=limits.output_bytes, file_bytes=limits.file_bytes)
+
+
+def _climb(name: str) -> Proven | Rung:
+    """Starts a worker on one rung and tests it."""
+    if not sys.platform.startswith("linux"):
+        return Rung(name=name, available=False, proven=False, reason="not Linux", remedy=_elsewhere())
+    if name == "bubblewrap" and shutil.which("bwrap") is None:
+        return Rung(
+            name=name,
+            available=False,
+            proven=False,
+            reason="no program 'bwrap'",
+            remedy="install the package bubblewrap",
+        )
+    settings = _settings(name)
+    try:
+        worker = Worker(settings)
+    except (StartError, WorkerGoneError, OSError) as error:
+        return Rung(name=name, available=False, proven=False, reason=str(error), remedy=_remedy(error))
+    try:
+        checks = self_test(worker)
+    except BaseException as error:
+        worker.close()
+        if isinstance(error, WorkerGoneError):
+            return Rung(name=name, available=True, proven=False, reason=f"self-test: {error}")
+        raise
+    if failed := failures(checks):
+        worker.close()
+        reason = f"the self-test failed: {', '.join(check.name for check in failed)}"
+        return Rung(name=name, available=True, proven=False, reason=reason, checks=checks)
+    rung = Rung(name=name, available=True, proven=True, checks=checks)
+    return Proven(settings=settings, worker=worker, rung=rung)
+
+
+def choose(isolation: str | None) -> Proven:
+    """A worker on the best rung that can be proven, or on the one that was asked for.
+
+    Raises:
+        SandboxError: none; says why and what to do.
+    """
+    if isolation is not None and isolation not in RUNGS:
+        raise SandboxError(f"isolation {isolation!r} is unknown: use one of {', '.join(RUNGS)}")
+    tried: list[Rung] = []
+    for name in RUNGS if isolation is None else (isolation,):
+        found = _climb(name)
+        if isinstance(found, Proven):
+            return found
+        tried.append(found)
+    reasons = "; ".join(f"{rung.name}: {rung.reason}" for rung in tried)
+    remedies = " Or: ".join(dict.fromkeys(rung.remedy for rung in tried if rung.remedy))
+    raise SandboxError(f"no isolation for untrusted code on this machine ({reasons}). {remedies}")
+
+
+def isolation_report(rungs: Sequence[str] = RUNGS) -> IsolationReport:
+    """Tries every rung of the ladder. Starts processes, and takes about a second."""
+    found: list[Rung] = []
+    for name in rungs:
+        one = _climb(name)
+        if isinstance(one, Proven):
+            one.worker.close()
+            found.append(one.rung)
+        else:
+            found.append(one)
+    return IsolationReport(level=next((rung.name for rung in found if rung.proven), None), rungs=tuple(found))
+
+
+_SWITCHES: Final = (
+    ("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "0"),
+    ("/proc/sys/kernel/unprivileged_userns_clone", "1"),
+)
+
+
+def _remedy(error: BaseException) -> str:
+    """How to allow what the kernel refused."""
+    number = getattr(error, "errno", None)
+    if number not in {errno.EPERM, errno.EACCES, errno.ENOSPC, errno.ENOSYS, errno.EINVAL}:
+        return ""
+    steps = []
+    for path, wanted in _SWITCHES:
+        value = _read(path)
+        if value is not None and value != wanted:
+            steps.append(f"sysctl -w {path.removeprefix('/proc/sys/').replace('/', '.')}={wanted}")
+    if _read("/proc/sys/user/max_user_namespaces") == "0":
+        steps.append("sysctl -w user.max_user_namespaces=10000")
+    if steps:
+        return f"allow user namespaces (as root): {' && '.join(steps)}"
+    return (
+        "allow user namespaces; inside a container start it with --security-opt seccomp=unconfined "
+        "--security-opt apparmor=unconfined --security-opt systempaths=unconfined"
+    )
+
+
+def _read(path: str) -> str | None:
+    try:
+        return Path(path).read_text(encoding="ascii").strip()
+    except OSError:
+        return None
+
+
+def _elsewhere() -> str:
+    return "run probatum on Linux (a virtual machine, WSL 2, or a Linux container does)"
