@@ -78,10 +78,21 @@ def text_digest(text: str) -> bytes:
 
 def _wrap(data: bytes, flags: int) -> bytes:
     if len(data) >= WORTH_COMPRESSING:
-        compressed = zlib.compress(data)
+        compressed = _compress(data)
         if len(compressed) < 0.9 * len(data):
             return bytes([flags | COMPRESSED]) + compressed
     return bytes([flags]) + data
+
+
+def _compress(data: bytes) -> bytes:
+    """zlib at its fastest: level 6 takes six times as long for 7 % less.
+
+    With the default window it would take 256 KiB of fresh memory for every short text, which costs more
+    than compressing it.
+    """
+    window = min(15, max(9, len(data).bit_length()))
+    compressor = zlib.compressobj(1, zlib.DEFLATED, window, min(8, window - 5))
+    return compressor.compress(data) + compressor.flush()
 
 
 def _unwrap(body: bytes) -> tuple[bytes, int]:

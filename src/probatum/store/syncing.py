@@ -23,27 +23,25 @@ class Syncer:
     def __init__(self, log: Path, interval: float = INTERVAL) -> None:
         self._log = log
         self._interval = interval
-        self._changed = threading.Condition()
-        self._dirty = False
-        self._closed = False
+        self._dirty = threading.Event()
+        self._closed = threading.Event()
         self._failure: OSError | None = None
         self._thread: threading.Thread | None = None
 
     def written(self) -> None:
-        """Tells that a transaction was committed.
+        """Tells that a transaction was committed; the caller sees to it that calls do not overlap.
 
         Raises:
             OSError: an earlier sync failed.
         """
-        with self._changed:
-            if self._failure is not None:
-                failure, self._failure = self._failure, None
-                raise failure
-            self._dirty = True
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="probatum-store-sync", daemon=True)
-                self._thread.start()
-            self._changed.notify()
+        if self._failure is not None:
+            failure, self._failure = self._failure, None
+            raise failure
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="probatum-store-sync", daemon=True)
+            self._thread.start()
+        if not self._dirty.is_set():  # waking the thread each time would cost more than the transaction
+            self._dirty.set()
 
     def sync(self) -> None:
         """Syncs now.
@@ -66,11 +64,10 @@ class Syncer:
         Raises:
             OSError: a sync failed.
         """
-        with self._changed:
-            self._closed = True
-            self._changed.notify()
         if self._thread is None:  # nothing was written
             return
+        self._closed.set()
+        self._dirty.set()
         self._thread.join()
         if self._failure is not None:
             raise self._failure
@@ -78,13 +75,11 @@ class Syncer:
 
     def _run(self) -> None:
         while True:
-            with self._changed:
-                self._changed.wait_for(lambda: self._dirty or self._closed)
-                # Whatever is committed while this waits is synced with the rest.
-                self._changed.wait_for(lambda: self._closed, timeout=self._interval)
-                if self._closed:  # `close` syncs the rest itself
-                    return
-                self._dirty = False
+            self._dirty.wait()
+            # Whatever is committed while this waits is synced with the rest.
+            if self._closed.wait(self._interval):  # `close` syncs the rest itself
+                return
+            self._dirty.clear()  # before the sync: what comes meanwhile may have missed it
             try:
                 self.sync()
             except OSError as error:
