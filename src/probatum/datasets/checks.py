@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import string
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from types import NoneType
 from typing import Any
 
@@ -43,7 +43,7 @@ def malformed(item: Any) -> str | None:
     """Why this cannot be an item at all (a slip of the task's `to_item`); `None` if it can."""
     if not isinstance(item, Item):
         return f"to_item must return an Item, and returned {shown(item)}"
-    named = {field.name: getattr(item, field.name) for field in fields(item)}
+    named = {name: getattr(item, name) for name in _KINDS}
     for name, kind in _KINDS.items():
         if not isinstance(named[name], kind):
             kinds = type(named[name]).__name__

@@ -123,8 +123,11 @@ def load_file(
     Raises:
         DataError: as `load_items`.
     """
-    if not path.is_file():
-        problem = "is not a file" if path.exists() else "does not exist"
+    try:
+        problem = None if path.is_file() else "is not a file" if path.exists() else "does not exist"
+    except OSError as error:  # no permission, a name too long
+        problem = f"cannot be read ({error.strerror or error})"
+    if problem is not None:
         raise DataError(f"data file {str(path)!r} {problem}; name a file of rows")
     file = DataFile(name=path.name, content=path)
     located = Located(kind="file", location=str(path), revision=None, files=(file,))
@@ -239,16 +242,22 @@ def _checked(
         DataError: not one item can be used.
     """
     log = FaultLog()
-    seen: dict[str, int | None] = {}
+    seen: set[str] = set()
     invalid: dict[str, str] = {}
     digest = hashlib.sha256()
     example: Fault | None = None
     for place, item in placed():
-        fault = item if isinstance(item, Fault) else _unusable(place, item, seen)
+        fault = item if isinstance(item, Fault) else _unusable(place, item)
+        if fault is None and item.id in seen:
+            # Where the first one stands is not kept for all, and looked up again for this one.
+            first = next(
+                where for where, other in placed() if isinstance(other, Item) and other.id == item.id
+            )
+            fault = Fault(place, f"id {shown(item.id)} stands at {first}, too; make ids unique")
         if fault is not None:
             log.add(fault)
             continue
-        seen[item.id] = place.line if place.line is not None else place.row
+        seen.add(item.id)
         settled, reason = settle(item)
         digest.update(bytes.fromhex(settled.digest))
         if reason is not None:
@@ -268,13 +277,9 @@ def _checked(
     )
 
 
-def _unusable(place: Place, item: object, seen: Mapping[str, int | None]) -> Fault | None:
-    if problem := malformed(item):
-        return Fault(place, problem)
-    if isinstance(item, Item) and item.id in seen:
-        first = seen[item.id]
-        return Fault(place, f"id {shown(item.id)} stands twice, first at {first}; make ids unique", "id")
-    return None
+def _unusable(place: Place, item: object) -> Fault | None:
+    problem = malformed(item)
+    return None if problem is None else Fault(place, problem)
 
 
 def _compare(dataset: Dataset, expected: Expected) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from probatum.core.errors import DataError
 
-__all__ = ["MOST_FAULTS", "BrokenRowsError", "Fault", "FaultLog", "Place", "shown"]
+__all__ = ["MOST_FAULTS", "BrokenRowsError", "Fault", "FaultLog", "Place", "one_line", "shown"]
 
 MOST_FAULTS = 10
 """Faults told at most; reading stops there."""
@@ -19,6 +19,14 @@ def shown(value: object) -> str:
     """`repr(value)` on one line, cut to a length that people read."""
     text = repr(value)
     return text if len(text) <= _SHOWN_CHARACTERS else f"{text[: _SHOWN_CHARACTERS - 1]}…"
+
+
+def one_line(text: str) -> str:
+    """`text` with what a terminal would not show as it is (line ends, control characters) escaped."""
+    if text.isprintable():
+        return text
+    shown_as = (sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
+    return "".join(shown_as)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +54,8 @@ class Fault:
 
     def __str__(self) -> str:
         field = "" if self.field is None else f"field {self.field!r}: "
-        return f"{self.place}: {field}{self.problem}"
+        # Names of files, messages of libraries and of a task's own exceptions may hold anything.
+        return one_line(f"{self.place}: {field}{self.problem}")
 
 
 class BrokenRowsError(DataError):

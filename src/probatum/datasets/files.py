@@ -59,12 +59,19 @@ class DataFile:
         """Changes whenever the file does; `None` where the file is part of an archive."""
         if not isinstance(self.content, Path):
             return None
-        status = self.content.stat()
+        try:
+            status = self.content.stat()
+        except OSError:  # it is gone
+            return ()
         return (status.st_size, status.st_mtime_ns, status.st_ino)
 
     def fingerprint(self) -> dict[str, object]:
-        """Name, SHA-256 and size of the bytes as stored."""
-        with self.content.open("rb") as stream:
+        """Name, SHA-256 and size of the bytes as stored.
+
+        Raises:
+            UnreadableError: it cannot be read.
+        """
+        with reading(), self.content.open("rb") as stream:
             hashed = hashlib.file_digest(cast("io.BufferedReader", stream), "sha256")
             size = stream.tell()
         return {"path": self.name, "sha256": hashed.hexdigest(), "bytes": size}
@@ -90,7 +97,8 @@ def reading() -> Iterator[None]:
     except (gzip.BadGzipFile, zlib.error) as error:
         raise UnreadableError(f"is not sound gzip ({error}); fetch the file again") from error
     except OSError as error:
-        raise UnreadableError(f"cannot be read: {error.strerror or error}") from error
+        reason = error.strerror or str(error).partition("\n")[0]
+        raise UnreadableError(f"cannot be read: {reason}") from error
 
 
 ByteStream: TypeAlias = "io.BufferedReader[io.RawIOBase]"

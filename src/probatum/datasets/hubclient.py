@@ -32,6 +32,7 @@ from huggingface_hub.errors import (
 )
 
 from probatum.core.protocol import Hub
+from probatum.datasets.faults import one_line
 from probatum.datasets.files import DataFile
 from probatum.datasets.hub import HubAccess
 
@@ -83,11 +84,11 @@ def explain(error: Exception, hub: Hub, file: str, access: HubAccess) -> str:
         if isinstance(error, kind):
             page = f"{endpoint}/datasets/{hub.repository}"
             return text.format(page=page, revision=hub.revision, file=file, endpoint=endpoint)
-    reason = (str(error).strip() or type(error).__name__).partition("\n")[0]
     if isinstance(error, HfHubHTTPError):
         status = error.response.status_code
         meaning = _STATUSES.get(status, "try again later")
         return f"{endpoint} answers {status} for {file!r}: {meaning}"
+    reason = one_line(str(error).strip().partition("\n")[0])
     return f"{file!r} cannot be fetched from {endpoint} ({type(error).__name__}: {reason})"
 
 

@@ -17,9 +17,9 @@ from probatum.datasets.files import ByteStream, UnreadableError, not_utf8
 
 __all__ = ["JsonStream", "NotJsonError", "parse_json"]
 
-_CHUNK_BYTES = 1 << 16
 _EXCERPT_CHARACTERS = 24
 _SPACE = " \t\n\r"
+_OF_NUMBERS = "0123456789.eE+-"
 
 
 class NotJsonError(ValueError):
@@ -89,8 +89,9 @@ class JsonStream:
     Holds about one row at a time. Does not read JSON lines.
     """
 
-    def __init__(self, stream: ByteStream) -> None:
+    def __init__(self, stream: ByteStream, chunk_bytes: int = 1 << 16) -> None:
         self._stream = stream
+        self._chunk_bytes = chunk_bytes
         self._decoder = codecs.getincrementaldecoder("utf-8")()
         self._read_bytes = stream.tell()
         self._text = ""
@@ -173,8 +174,8 @@ class JsonStream:
                 if error.position is None or not self._fill(len(self._text)):
                     raise self._slip(error.problem, error.position) from None
                 continue
-            # A number at the end of the buffer may go on.
-            if end == len(self._text) and self._fill(_CHUNK_BYTES):
+            # A number at the end of the buffer may go on: "1", "1.", "1.5e".
+            if isinstance(value, (int, float)) and not self._text[end:].strip(_OF_NUMBERS) and self._fill(1):
                 continue
             self._at = end
             return value
@@ -186,7 +187,7 @@ class JsonStream:
                 if (character := self._text[self._at]) not in _SPACE:
                     return character
                 self._at += 1
-            if not self._fill(_CHUNK_BYTES):
+            if not self._fill(1):
                 return ""
 
     def _take(self, wanted: str) -> None:
@@ -200,7 +201,7 @@ class JsonStream:
         """Reads at least so many bytes on, and drops what was used; `False` at the end of the file."""
         if self._ended:
             return False
-        chunk = self._stream.read(max(least, _CHUNK_BYTES))
+        chunk = self._stream.read(max(least, self._chunk_bytes))
         self._ended = not chunk
         pending = len(self._decoder.getstate()[0])
         try:

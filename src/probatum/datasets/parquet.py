@@ -22,6 +22,9 @@ __all__ = ["parquet_rows"]
 _BATCH_ROWS = 256
 """Rows in memory at a time: some sets carry whole articles in a row."""
 
+_DAMAGE = (pa.ArrowException, OSError, ValueError, LookupError, OverflowError)
+"""What pyarrow raises on a damaged file, or on a value that Python cannot hold."""
+
 
 def parquet_rows(file: DataFile, wanted: Wanted) -> Iterator[Row]:
     """The wanted columns of each row.
@@ -38,14 +41,14 @@ def parquet_rows(file: DataFile, wanted: Wanted) -> Iterator[Row]:
                 for values in _python_values(batch, number):
                     number += 1
                     yield Row(Place(file.name, row=number), number, values)
-        except pa.ArrowException as error:
+        except _DAMAGE as error:
             raise UnreadableError(
                 f"is not sound Parquet ({_first_line(error)}); fetch the file again"
             ) from error
 
 
 def _batches(stream: Any, wanted: Wanted) -> Iterator[Any]:
-    table = pq.ParquetFile(stream)
+    table = pq.ParquetFile(stream, page_checksum_verification=True)
     names = table.schema_arrow.names
     if problem := wanted.missing(names):
         raise UnreadableError(problem)
@@ -58,7 +61,7 @@ def _python_values(batch: Any, before: int) -> list[dict[str, object]]:
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
         try:
             columns[name] = _microseconds(column).to_pylist(maps_as_pydicts="strict")
-        except (pa.ArrowException, ValueError, KeyError, OverflowError) as error:
+        except _DAMAGE as error:
             raise UnreadableError(
                 f"column {shown(name)} cannot be read from here on: {_first_line(error)}", row=before + 1
             ) from error

@@ -12,6 +12,7 @@ import dataclasses
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 import msgspec
@@ -39,6 +40,8 @@ class Schema:
     """Field → column."""
     required: frozenset[str]
     """Fields without a default."""
+    attributes: Mapping[str, str]
+    """Field → attribute of an instance; they differ in a Struct that renames."""
     placed: frozenset[str]
     """Those of `row_file` and `row_number` that the type has."""
 
@@ -67,6 +70,7 @@ class Schema:
         return cls(
             row=row,
             columns={name: renamed.get(name, name) for name in fields if name not in placed},
+            attributes={field.encode_name: field.name for field in described.fields},
             required=frozenset(name for name, needed in fields.items() if needed and name not in placed),
             placed=placed,
         )
@@ -97,7 +101,18 @@ class Schema:
             converted: Any = msgspec.convert(chosen, self.row, strict=not row.texts)
         except msgspec.ValidationError as error:
             return self._fault(row, chosen, str(error))
+        if row.texts and (infinite := self._infinite(converted)):
+            return Fault(
+                row.place, f"{shown(chosen[infinite])} is not a finite number", self.columns[infinite]
+            )
         return converted
+
+    def _infinite(self, converted: Any) -> str | None:
+        """The field in which the text "nan" or "inf" became a number, as `float` reads them."""
+        values = ((name, getattr(converted, self.attributes[name])) for name in self.columns)
+        return next(
+            (name for name, value in values if isinstance(value, float) and not isfinite(value)), None
+        )
 
     def _fault(self, row: Row, chosen: Mapping[str, object], message: str) -> Fault:
         matched = _AT.fullmatch(message)

@@ -15,7 +15,8 @@ from pathlib import Path
 
 from probatum.core.errors import DataError
 from probatum.core.protocol import Hub, Source
-from probatum.datasets.files import DataFile
+from probatum.datasets.faults import one_line
+from probatum.datasets.files import DataFile, UnreadableError
 from probatum.datasets.hub import HubAccess, check_pinned
 
 __all__ = ["Located", "data_directory_of", "locate"]
@@ -36,13 +37,18 @@ class Located:
     files: tuple[DataFile, ...]
 
     def origin(self) -> Mapping[str, object]:
-        """All of it as plain JSON data, with SHA-256 and size of each file."""
-        return {
-            "kind": self.kind,
-            "location": self.location,
-            "revision": self.revision,
-            "files": [file.fingerprint() for file in self.files],
-        }
+        """All of it as plain JSON data, with SHA-256 and size of each file.
+
+        Raises:
+            DataError: a file cannot be read.
+        """
+        files = []
+        for file in self.files:
+            try:
+                files.append(file.fingerprint())
+            except UnreadableError as error:
+                raise DataError(one_line(f"{file.name} {error.problem}")) from error
+        return {"kind": self.kind, "location": self.location, "revision": self.revision, "files": files}
 
 
 def locate(source: Source, data_directory: Path | None = None, hub: HubAccess | None = None) -> Located:
@@ -103,12 +109,16 @@ def data_directory_of(given: Path | None) -> Path | None:
     named = os.environ.get(_VARIABLE) or None
     if given is None and named is None:
         return None
-    directory = Path(given if given is not None else str(named)).expanduser()
-    if not directory.is_dir():
-        by = "--data-dir" if given is not None else _VARIABLE
+    by = "--data-dir" if given is not None else _VARIABLE
+    directory = Path(given if given is not None else str(named))
+    try:
+        directory = directory.expanduser()
+        if directory.is_dir():
+            return directory
         problem = "is not a directory" if directory.exists() else "does not exist"
-        raise DataError(f"data directory {str(directory)!r} (from {by}) {problem}; name one that does")
-    return directory
+    except (OSError, RuntimeError) as error:  # no permission, a name too long, no home of that user
+        problem = f"cannot be read ({getattr(error, 'strerror', None) or error})"
+    raise DataError(f"data directory {str(directory)!r} (from {by}) {problem}; name another one")
 
 
 def _on_hub(hub: Hub, access: HubAccess) -> tuple[DataFile, ...] | str:
@@ -147,7 +157,12 @@ def _in_directory(directory: Path, patterns: tuple[str, ...]) -> Located | None:
 def _matches(directory: Path, pattern: str) -> list[DataFile]:
     # A name that has the signs of a pattern in it, such as "a[1].csv", is first taken as it stands.
     exact = directory / pattern
-    paths = [exact] if exact.is_file() else sorted(path for path in directory.glob(pattern) if path.is_file())
+    try:
+        paths = (
+            [exact] if exact.is_file() else sorted(one for one in directory.glob(pattern) if one.is_file())
+        )
+    except OSError as error:
+        raise DataError(f"{str(exact)!r} cannot be read ({error.strerror or error}); mend that") from error
     return [DataFile(name=path.relative_to(directory).as_posix(), content=path) for path in paths]
 
 
