@@ -92,9 +92,9 @@ def _notes(value: object) -> list[str]:
 
 
 def _warnings(estimates: Sequence[Estimate]) -> list[str]:
-    """Each warning once, with the estimates that it stands at."""
+    """Each warning once, with the estimates that it stands at; those of strata are in `--json`."""
     found: dict[str, list[str]] = {}
-    for estimate in estimates:
+    for estimate in (one for one in estimates if "/" not in one.name):
         for warning in estimate.warnings:
             found.setdefault(warning, []).append(estimate.name)
     return [f"{', '.join(names)}: {warning}" for warning, names in found.items()]
