@@ -56,8 +56,10 @@ def _watch(bar: Bar, progress: Progress, ended: threading.Event) -> None:
             bar.reset(line, total=progress.planned, description=name)
         speed = bar.tasks[0].finished_speed or bar.tasks[0].speed
         statuses = "  ".join(f"{status.value} {count}" for status, count in progress.statuses.most_common(4))
+        description = "finishing what is in flight; Ctrl-C again stops at once" if progress.stopping else name
         bar.update(
             line,
+            description=description,
             completed=progress.done,
             rate=f"{speed:.1f}/s" if speed else "",
             statuses=f"{statuses}  asked {progress.asked}  reused {progress.reused}",

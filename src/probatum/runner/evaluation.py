@@ -87,8 +87,9 @@ def evaluate(
     opened = open_store(store) if isinstance(store, str) else store
     loaded = load_model(model, options.settings) if isinstance(model, str) else model
     try:
-        with LazySandbox(options.workers) as sandbox, _interruptible() as stop:
-            evaluation = Evaluation(loaded, opened, sandbox, options, progress or Progress(), stop)
+        counters = progress or Progress()
+        with LazySandbox(options.workers) as sandbox, _interruptible(counters) as stop:
+            evaluation = Evaluation(loaded, opened, sandbox, options, counters, stop)
             return evaluation.run(found)
     finally:
         if isinstance(model, str):
@@ -255,7 +256,7 @@ def _shots(one: Asked) -> object:
 
 
 @contextlib.contextmanager
-def _interruptible() -> Iterator[threading.Event]:
+def _interruptible(progress: Progress) -> Iterator[threading.Event]:
     """An event that the first Ctrl-C sets; the second one interrupts at once.
 
     Only in the main thread, and only where nobody else handles the signal.
@@ -269,6 +270,7 @@ def _interruptible() -> Iterator[threading.Event]:
     def first(number: int, frame: FrameType | None) -> None:
         del number, frame  # the handler's signature
         stop.set()
+        progress.stopping = True
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
     signal.signal(signal.SIGINT, first)

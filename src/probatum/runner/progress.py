@@ -30,8 +30,8 @@ class Progress:
     """Tokens that the model generated in this process."""
     statuses: Counter[Status] = field(default_factory=Counter)
     """Of the present task."""
-    notes: list[str] = field(default_factory=list)
-    """What the user should know and cannot see in the numbers."""
+    stopping: bool = False
+    """Ctrl-C was pressed: what is in flight is finished, and nothing new is asked."""
 
     def begin(self, task: str, planned: int) -> None:
         """Starts the counts of a task."""
