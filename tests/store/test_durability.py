@@ -161,13 +161,13 @@ def test_a_log_cut_short_by_a_power_cut_loses_its_end_alone(tmp_path):
 def synced(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Moments of the syncs, which do happen."""
     moments: list[float] = []
-    really = os.fdatasync
+    really = os.fsync
 
     def spy(descriptor: int) -> None:
         really(descriptor)
         moments.append(time.monotonic())
 
-    monkeypatch.setattr(os, "fdatasync", spy)
+    monkeypatch.setattr(os, "fsync", spy)
     return moments
 
 
@@ -215,7 +215,7 @@ def test_a_sync_that_fails_is_told_once_at_the_next_call(tmp_path, monkeypatch):
 
     with open_store(str(tmp_path / "store.db")) as store:
         with monkeypatch.context() as patch:
-            patch.setattr(os, "fdatasync", fail)
+            patch.setattr(os, "fsync", fail)
             store.keep_outcomes("run", "t", [rows.graded(1)])
             wait_for(lambda: store._syncer._failure is not None)
         with pytest.raises(StoreError, match="Input/output error"):

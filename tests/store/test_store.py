@@ -213,6 +213,19 @@ def test_an_ambiguous_or_unknown_run_is_refused_with_what_there_is(store, prefix
         store.run(prefix)
 
 
+def test_an_error_names_ten_runs_and_counts_the_others(store):
+    for number in range(13):
+        store.open_run(rows.run_of(f"run{number:02}", created=f"{number:02}"))
+    with pytest.raises(UsageError, match=r"there is: run12 \(.*; run03 \(model, \); and 3 more$"):
+        store.run("q")
+
+
+@pytest.mark.parametrize("key", ["", "abc", "zz:0", "00:x", "00:-1"])
+def test_what_is_no_key_is_named(store, key):
+    with pytest.raises(ValueError, match=f"'{key}' is not the key of a request"):
+        store.responses(MODEL, [key])
+
+
 @pytest.mark.parametrize("prefix", ["latest", "abc"])
 def test_in_an_empty_store_there_is_no_run(store, prefix):
     with pytest.raises(UsageError, match="holds no run yet"):

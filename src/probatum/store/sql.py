@@ -47,6 +47,9 @@ NO_STORE: Final = "`probatum run` makes one, or name another"
 KEYS_PER_QUERY: Final = 500
 """Values in one IN (…)."""
 
+LISTED: Final = 10
+"""Runs that an error message names."""
+
 MARKS_PER_PAGE: Final = 2000
 SAMPLES_PER_PAGE: Final = 100
 """Rows fetched at a time: what streaming keeps in memory."""
@@ -228,24 +231,30 @@ class SQLStore:
         Raises:
             UsageError: none, or several.
         """
-        everything = self.runs()
-        if prefix == "latest":
-            found = sorted(everything, key=lambda run: run.updated)[-1:]
-        else:
-            found = [run for run in everything if run.id == prefix] or [
-                run for run in everything if prefix and run.id.startswith(prefix)
-            ]
+        query = select(runs.c.id, runs.c.updated).order_by(runs.c.created.desc(), runs.c.id)
+        with self._reading() as connection:
+            rows = connection.execute(query).all()
+            if prefix == "latest":
+                found = [row.id for row in sorted(rows, key=lambda row: row.updated)[-1:]]
+            else:
+                ids = [row.id for row in rows]
+                found = [id_ for id_ in ids if id_ == prefix]
+                found = found or [id_ for id_ in ids if prefix and id_.startswith(prefix)]
+            shown = found or [row.id for row in rows]
+            bodies = connection.execute(select(runs.c.body).where(runs.c.id.in_(shown[:LISTED])))
+            several = sorted((unpack(Run, body) for (body,) in bodies), key=lambda run: shown.index(run.id))
         if len(found) == 1:
-            return found[0]
-        if not everything:
+            return several[0]
+        if not rows:
             raise UsageError(
                 f"no run {prefix!r}: {self.name!r} holds no run yet; start one with `probatum run`"
             )
         if found:
             raise UsageError(
-                f"{prefix!r} is the beginning of several runs: {_listed(found)}; give more of the id"
+                f"{prefix!r} is the beginning of several runs: {_listed(several, len(found))}; "
+                "give more of the id"
             )
-        raise UsageError(f"no run {prefix!r} in {self.name!r}; there is: {_listed(everything)}")
+        raise UsageError(f"no run {prefix!r} in {self.name!r}; there is: {_listed(several, len(rows))}")
 
     # Outcomes
 
@@ -489,7 +498,10 @@ def _texts(connection: Connection, digests: Iterable[bytes]) -> dict[bytes, str]
 def _key_bytes(key: str) -> bytes:
     """Digest of the request and index of the sample, as `Request.key` has them."""
     digest, _, sample = key.partition(":")
-    return bytes.fromhex(digest) + int(sample).to_bytes(4, "big")
+    try:
+        return bytes.fromhex(digest) + int(sample).to_bytes(4, "big")
+    except (ValueError, OverflowError):
+        raise ValueError(f"{key!r} is not the key of a request: give `Request.key`") from None
 
 
 def _key(asked: Asked) -> bytes:
@@ -541,8 +553,6 @@ def _merge_task(kept: TaskRun | None, task: TaskRun) -> TaskRun:
     )
 
 
-def _listed(found: Sequence[Run], most: int = 10) -> str:
-    shown = [
-        f"{run.id} ({run.model.name}, {', '.join(task.task for task in run.tasks)})" for run in found[:most]
-    ]
-    return "; ".join(shown) + (f"; and {len(found) - most} more" if len(found) > most else "")
+def _listed(shown: Sequence[Run], number: int) -> str:
+    named = [f"{run.id} ({run.model.name}, {', '.join(task.task for task in run.tasks)})" for run in shown]
+    return "; ".join(named) + (f"; and {number - len(shown)} more" if number > len(shown) else "")

@@ -54,7 +54,7 @@ class Syncer:
         except FileNotFoundError:  # the last checkpoint took it away, and synced it
             return
         try:
-            os.fdatasync(descriptor)
+            os.fsync(descriptor)
         finally:
             os.close(descriptor)
 
