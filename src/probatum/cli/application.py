@@ -18,6 +18,7 @@ COMMANDS: Final = {
     "run": "Run tasks on a model.",
     "results": "Show the runs of a store, or one of them.",
     "tasks": "List the benchmarks, or describe one.",
+    "grade": "Grade answers that were made elsewhere.",
     "rescore": "Grade a run again, without a model.",
     "card": "Write the evaluation card of a run.",
     "validate": "Check that gold answers score 1 and wrong ones 0, and lint the items.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,25 @@ from probatum.runner import EvaluatedRun
 __all__ = ["sample_file"]
 
 
+Order = Sequence[tuple[str, int]]
+Writer = Callable[..., None]
+
+
+def _nothing(run: EvaluatedRun, order: Order | None = None) -> None:
+    del run, order
+
+
+def _ordered(samples: Iterable[Sample], order: Order) -> Iterator[Sample]:
+    """Samples in a given order of item and sample; those that it does not name come last."""
+    found = {(sample.outcome.item_id, sample.outcome.sample): sample for sample in samples}
+    for key in order:
+        if key in found:
+            yield found.pop(key)
+    yield from found.values()
+
+
 @contextlib.contextmanager
-def sample_file(path: Path | None) -> Iterator[Callable[[EvaluatedRun], None]]:
+def sample_file(path: Path | None) -> Iterator[Writer]:
     """A function that writes a run's samples; the file is tried *before* anything is paid for.
 
     Written beside and renamed: an old file stays whole until the new one is.
@@ -26,7 +43,7 @@ def sample_file(path: Path | None) -> Iterator[Callable[[EvaluatedRun], None]]:
         UsageError: the file cannot be written.
     """
     if path is None:
-        yield lambda run: None  # noqa: ARG005 - nothing to write
+        yield _nothing
         return
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
@@ -34,10 +51,11 @@ def sample_file(path: Path | None) -> Iterator[Callable[[EvaluatedRun], None]]:
     except OSError as error:
         raise UsageError(f"{str(path)!r} cannot be written: {error.strerror}; choose another file") from None
 
-    def write(run: EvaluatedRun) -> None:
+    def write(run: EvaluatedRun, order: Order | None = None) -> None:
+        samples = run.each_sample() if order is None else _ordered(run.each_sample(), order)
         try:
             with beside.open("w", encoding="ascii", newline="\n") as stream:
-                for sample in run.each_sample():
+                for sample in samples:
                     stream.write(json.dumps(_line(sample), allow_nan=False) + "\n")
             beside.replace(path)
         except OSError as error:

@@ -54,6 +54,7 @@ class Choices(TypedDict, total=False):
     minimum_answered: float
     allow_code_execution: bool
     workers: int | None
+    deduplicate: bool
     data_directory: Path | None
 
 
@@ -140,7 +141,7 @@ class Evaluation:
         prepared = [
             prepare(protocol_for(task, self.model, self.options), self.options, self.model) for task in tasks
         ]
-        return self.carry_out(self._record([one.record for one in prepared]), prepared)
+        return self.carry_out(self.record([one.record for one in prepared]), prepared)
 
     def carry_out(self, record: Run, tasks: Sequence[Asked]) -> EvaluatedRun:
         """Asks and grades task after task, summarises each, and writes the run down however it ends."""
@@ -158,7 +159,8 @@ class Evaluation:
         )
         return self._close(run, tasks, RunState.COMPLETE if enough else RunState.INCOMPLETE)
 
-    def _record(self, tasks: Sequence[TaskRun]) -> Run:
+    def record(self, tasks: Sequence[TaskRun]) -> Run:
+        """A run of these tasks, as it is written down before anything is asked."""
         identity = self.model.identity
         digests = [[task.protocol, task.items] for task in tasks]
         moment = now()
@@ -188,6 +190,7 @@ class Evaluation:
             invalid=one.invalid(),
             model_digest=run.model.digest,
             environment_digest=self.sandbox.environment_digest if executes else "",
+            deduplicate=self.options.deduplicate,
         )
         executor = self.sandbox if executes else None
         asked = Pipeline(work, self.model, self.store, executor, self.progress, self.stop).run()

@@ -42,6 +42,8 @@ class Options:
     allow_code_execution: bool = False
     workers: int | None = None
     """Programs that run at the same time; `None` is the number of cores."""
+    deduplicate: bool = True
+    """Execute equal programs once, and take from the store what ran before."""
     data_directory: Path | None = None
     """Where data sets lie; `None` is `PROBATUM_DATA`."""
 

@@ -61,6 +61,8 @@ class Work:
     model_digest: str
     environment_digest: str = ""
     """Of the sandbox: part of an execution's key."""
+    deduplicate: bool = True
+    """Whether equal programs are executed once, and those that ran before not at all."""
 
 
 @dataclass(eq=False)
@@ -289,21 +291,22 @@ class Pipeline:
         """Looks executions up; sends the rest to the sandbox, equal programs once."""
         programs = [one.program for one in ready if one.program is not None]
         digests = [program.digest for program in programs]
-        known = self.store.executions(self.work.environment_digest, digests) if digests else {}
+        reuse = self.work.deduplicate and bool(digests)
+        known = self.store.executions(self.work.environment_digest, digests) if reuse else {}
         for one, program in zip(ready, programs, strict=True):
             if (execution := known.get(program.digest)) is not None:
                 self.progress.reused_executions += 1
                 self._verdict(one, execution)
-            elif program.digest in self._executing:
-                self._executing[program.digest].append(one)
-            else:
-                self._executing[program.digest] = [one]
+                continue
+            waiting = self._executing.setdefault(program.digest, [])
+            waiting.append(one)
+            if len(waiting) == 1 or not self.work.deduplicate:
                 self.to_execute.put(program)
 
     def _keep_executions(self, executions: Sequence[Execution]) -> None:
         if not executions:
             return
-        waited = [(self._executing.pop(execution.program, []), execution) for execution in executions]
+        waited = [(self._awaiting(execution), execution) for execution in executions]
         kept = [
             (waiting[0].program, execution)
             for waiting, execution in waited
@@ -314,6 +317,14 @@ class Pipeline:
         for waiting, execution in waited:
             for one in waiting:
                 self._verdict(one, execution)
+
+    def _awaiting(self, execution: Execution) -> list[Pending]:
+        """Who gets this execution: all who wait for its program, or one where each has its own."""
+        waiting = self._executing.get(execution.program, [])
+        if self.work.deduplicate or len(waiting) <= 1:
+            self._executing.pop(execution.program, None)
+            return waiting
+        return [waiting.pop()]
 
     def _verdict(self, one: Pending, execution: Execution) -> None:
         scorer = self.work.scorer

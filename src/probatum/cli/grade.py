@@ -1,0 +1,79 @@
+"""`probatum grade`: answers that were made elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from probatum.benchmarks import find_task
+from probatum.cli.options import DEFAULT_STORE, data_option, json_option, store_option
+from probatum.cli.output import print_json
+from probatum.cli.progress import shown_progress
+from probatum.cli.samples import sample_file
+from probatum.cli.tables import print_run
+from probatum.runner import Options, grade
+from probatum.store import open_store
+
+__all__ = ["command"]
+
+
+@click.command(name="grade")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--task", required=True, help="The benchmark that the answers belong to.")
+@click.option(
+    "--data", type=click.Path(path_type=Path), help="Items of your own, in place of the benchmark's."
+)
+@data_option
+@click.option("--workers", type=int, help="Programs run at the same time.  [default: cores]")
+@click.option("--level", type=float, default=0.95, help="Confidence level of the intervals.  [default: 0.95]")
+@click.option(
+    "--samples-out", type=click.Path(path_type=Path), help="One JSON line a sample, in the file's order."
+)
+@click.option("--deduplicate/--no-deduplicate", default=True, help="Execute equal programs once.")
+@click.option(
+    "--allow-code-execution", is_flag=True, help="Implied: this command does nothing else with code."
+)
+@store_option
+@json_option
+def command(
+    file: Path,
+    task: str,
+    data: Path | None,
+    data_directory: Path | None,
+    workers: int | None,
+    level: float,
+    samples_out: Path | None,
+    deduplicate: bool,
+    allow_code_execution: bool,
+    store: str | None,
+    as_json: bool,
+) -> int:
+    """Grade the answers in FILE: HumanEval or EvalPlus JSON lines, bigcode's JSON, or our own.
+
+    Code in FILE is executed, in the sandbox.
+    """
+    del allow_code_execution
+    options = Options(
+        level=level,
+        workers=workers,
+        data_directory=data_directory,
+        allow_code_execution=True,
+        deduplicate=deduplicate,
+    )
+    with sample_file(samples_out) as write_samples:
+        opened = open_store(store or DEFAULT_STORE)
+        try:
+            with shown_progress(enabled=not as_json and sys.stderr.isatty()) as progress:
+                run, held = grade(
+                    file, find_task(task), store=opened, data=data, options=options, progress=progress
+                )
+            write_samples(run, None if held.by_place else held.order)
+        finally:
+            opened.close()
+    if as_json:
+        print_json({**run.plain(), "cost": progress.plain()})
+    else:
+        print_run(run, progress)
+    return 0 if run.complete else 3
