@@ -334,7 +334,7 @@ def test_requests_are_pulled_only_as_there_is_room(serve, ask):
 
     _, model = serve(lambda *_: chat("Yes"), concurrency=4)
     answers = model.answer(requests())
-    assert pulled == 0
+    assert pulled == 0  # nothing happens before somebody listens
     for received, _ in enumerate(answers, start=1):
         assert pulled <= received + 4 + 8 + 16  # in flight, next to be sent, handed over at once
         if received == 300:
@@ -378,6 +378,37 @@ def test_dialogue_is_asked_in_rounds(serve, ask):
             if len(turns) < 3:
                 todo.append(ask(response.text))
     assert turns == ["a!", "a!!", "a!!!"]
+
+
+def test_answers_do_not_wait_for_an_iterable_that_does(serve, ask):
+    """The second request exists only after the first was answered, in one call."""
+    answered = threading.Event()
+
+    def requests():
+        yield ask("a")
+        assert answered.wait(30)
+        yield ask("b")
+
+    _, model = serve(lambda _, asked: chat(asked.prompt + "!"), concurrency=4)
+    texts = []
+    for response in model.answer(requests()):
+        texts.append(response.text)
+        answered.set()
+    assert texts == ["a!", "b!"]
+
+
+def test_iterable_that_never_returns_is_left_behind(serve, ask):
+    never = threading.Event()
+
+    def requests():
+        yield ask("a")
+        never.wait(60)
+
+    _, model = serve(lambda *_: chat("Yes"))
+    answers = model.answer(requests())
+    assert next(answers).text == "Yes"
+    answers.close()
+    never.set()
 
 
 def _settled(server: FaultServer) -> bool:

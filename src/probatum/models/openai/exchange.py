@@ -8,15 +8,18 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from queue import SimpleQueue
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from probatum.core.errors import ProbatumError
 from probatum.core.records import Request, Response
-from probatum.models.openai.asking import Asker
 
-__all__ = ["Exchange"]
+if TYPE_CHECKING:
+    from probatum.models.openai.asking import Asker
+
+__all__ = ["Exchange", "Exhausted"]
 
 FLUSH_SECONDS: Final = 0.002
 """Longest that a response waits for company."""
@@ -29,7 +32,18 @@ GRACE_SECONDS: Final = 10.0
 
 POLL_SECONDS: Final = 0.05
 
-Arrived = list[Response] | BaseException
+
+@dataclass(frozen=True, slots=True)
+class Exhausted:
+    """There are no more requests."""
+
+    total: int
+    """How many there were."""
+    error: BaseException | None = None
+    """What the iterable raised."""
+
+
+Arrived = list[Response] | Exhausted | BaseException
 
 
 class Exchange:
@@ -46,18 +60,29 @@ class Exchange:
         self._waiting: deque[Request] = deque()
         self._idle: deque[asyncio.Future[None]] = deque()
         self._workers: set[asyncio.Task[None]] = set()
+        self._asking = 0
+        self._called = False
+        """`_admit` is on its way."""
         self._ready: list[Response] = []
-        self._unanswered = 0
         self._timer: asyncio.TimerHandle | None = None
         self._closing: asyncio.Task[None] | None = None
 
-    def admit(self, requests: Sequence[Request]) -> None:
-        """Takes requests in."""
+    def put(self, request: Request) -> None:
+        """Takes a request in; called from one other thread.
+
+        The loop is woken only where somebody in it has nothing to do: the others look for themselves.
+        """
+        self._waiting.append(request)
+        if not self._called and (self._idle or len(self._workers) < self._concurrency):
+            self._called = True
+            with suppress(RuntimeError):  # the loop has ended, which the caller's thread is told
+                self._loop.call_soon_threadsafe(self._admit)
+
+    def _admit(self) -> None:
+        self._called = False  # first: what is put from here on calls again
         if self._closing is not None:
             return
-        self._waiting.extend(requests)
-        self._unanswered += len(requests)
-        for _ in requests:
+        for _ in range(len(self._waiting)):
             if self._idle:
                 self._idle.popleft().set_result(None)
             elif len(self._workers) < self._concurrency:
@@ -68,20 +93,29 @@ class Exchange:
     async def _work(self) -> None:
         try:
             while self._closing is None:
-                while not self._waiting:
-                    turn: asyncio.Future[None] = self._loop.create_future()
-                    self._idle.append(turn)
-                    await turn
-                self._deliver(await self._asker.ask(self._waiting.popleft()))
+                if self._waiting:
+                    request = self._waiting.popleft()
+                    self._asking += 1
+                    self._deliver(await self._asker.ask(request))
+                else:
+                    await self._rest()
         except asyncio.CancelledError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever it is, the caller's thread must not wait for ever
             self.close(error, GRACE_SECONDS if isinstance(error, ProbatumError) else 0.0)
 
+    async def _rest(self) -> None:
+        turn: asyncio.Future[None] = self._loop.create_future()
+        self._idle.append(turn)
+        if self._waiting:  # came after we had looked, from somebody who did not see us rest
+            self._idle.remove(turn)
+            return
+        await turn
+
     def _deliver(self, response: Response) -> None:
-        self._unanswered -= 1
+        self._asking -= 1
         self._ready.append(response)
-        if len(self._ready) >= FLUSH_COUNT or not self._unanswered:
+        if len(self._ready) >= FLUSH_COUNT or not (self._asking or self._waiting):
             self._flush()
         elif self._timer is None:
             self._timer = self._loop.call_later(FLUSH_SECONDS, self._flush)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from queue import Empty
 from typing import TYPE_CHECKING, Final
@@ -11,20 +10,21 @@ from typing import TYPE_CHECKING, Final
 from probatum.core.errors import ModelError
 from probatum.core.records import Identity, Prompted, Request, Response
 from probatum.models.openai.background import Background
+from probatum.models.openai.exchange import Exchange, Exhausted
+from probatum.models.openai.feeding import Feeder
 from probatum.models.openai.payload import Dialect
 from probatum.models.openai.settings import SENSITIVE, Endpoint, OpenAISettings, Secrets, read_openai_settings
 from probatum.models.seam import Capabilities
 
 if TYPE_CHECKING:
     from probatum.models.openai.asking import Asker
-    from probatum.models.openai.exchange import Exchange
     from probatum.models.openai.servers import Server
     from probatum.models.openai.transport import Transport
 
 __all__ = ["OpenAIModel", "load"]
 
-PULL_SECONDS: Final = 0.002
-"""Longest that requests are gathered before the first of them is sent."""
+LOOK_AHEAD: Final = 8
+"""Requests that stand ready beside those in flight, at least."""
 
 WATCH_SECONDS: Final = 5.0
 """How often somebody who waits looks whether the loop is alive."""
@@ -121,38 +121,37 @@ class OpenAIModel:
     def answer(self, requests: Iterable[Request]) -> Iterator[Response]:
         """Answers every request once, in the order of arrival.
 
-        The caller's thread pulls the requests, whenever there is room for more: `concurrency` of them and
-        half as many again are outstanding at most. An exception of the iterable ends it: what has arrived
-        is yielded, what is in flight is dropped.
+        Requests are pulled in a thread of their own, whenever there is room for more: `concurrency` of
+        them and half as many again (at least eight) are outstanding at most. An exception of the iterable
+        is raised here: what has arrived is yielded before, what is in flight is dropped.
 
         Raises:
             ModelError: no request can be answered. What was yielded before stands.
         """
         background, exchange = self._open()
-        window = self.settings.concurrency + max(8, self.settings.concurrency // 2)
-        source = iter(requests)
-        outstanding = 0
-        more = True
+        concurrency = self.settings.concurrency
+        feeder = Feeder(
+            requests,
+            room=concurrency + max(LOOK_AHEAD, concurrency // 2),
+            put=exchange.put,
+            ended=lambda total, error: exchange.arrived.put(Exhausted(total, error)),
+        )
+        received = 0
+        total: int | None = None
         try:
-            while True:
-                if more and outstanding < window:
-                    batch: list[Request] = []
-                    try:
-                        more = _pull(source, batch, window - outstanding)
-                    except Exception:
+            while total is None or received < total:
+                arrived = _wait(exchange, background)
+                if isinstance(arrived, Exhausted):
+                    if arrived.error is not None:
                         yield from _drain(exchange)
-                        raise
-                    if batch:
-                        outstanding += len(batch)
-                        background.call(exchange.admit, batch)
-                    if more and outstanding < window and exchange.arrived.empty():
-                        continue
-                if not outstanding:
-                    return
-                responses = _wait(exchange, background)
-                outstanding -= len(responses)
-                yield from responses
+                        raise arrived.error
+                    total = arrived.total
+                    continue
+                received += len(arrived)
+                yield from arrived
+                feeder.make_room(len(arrived))
         finally:
+            feeder.stop()
             self._exchanges.discard(exchange)
             if background.call(exchange.close, None):
                 exchange.ended.wait(END_SECONDS)
@@ -210,7 +209,6 @@ class OpenAIModel:
 
     def _open(self) -> tuple[Background, Exchange]:
         from probatum.models.openai.asking import Asker  # noqa: PLC0415 - aiohttp loads slowly
-        from probatum.models.openai.exchange import Exchange  # noqa: PLC0415 - as above
 
         server = self._look()
         background, transport = self._start()
@@ -222,19 +220,8 @@ class OpenAIModel:
         return background, exchange
 
 
-def _pull(source: Iterator[Request], batch: list[Request], room: int) -> bool:
-    """Pulls up to `room` requests; fewer where they come slowly. `False` when there are no more."""
-    clock = time.perf_counter
-    until = clock() + PULL_SECONDS
-    for request in source:
-        batch.append(request)
-        if len(batch) >= room or clock() > until:
-            return True
-    return False
-
-
-def _wait(exchange: Exchange, background: Background) -> list[Response]:
-    """The next responses."""
+def _wait(exchange: Exchange, background: Background) -> list[Response] | Exhausted:
+    """The next responses, or the end of the requests."""
     while True:
         try:
             arrived = exchange.arrived.get(timeout=WATCH_SECONDS)
@@ -251,5 +238,5 @@ def _drain(exchange: Exchange) -> Iterator[Response]:
     """What has arrived already."""
     while not exchange.arrived.empty():
         arrived = exchange.arrived.get()
-        if not isinstance(arrived, BaseException):
+        if isinstance(arrived, list):
             yield from arrived
