@@ -12,6 +12,8 @@ import pytest
 from probatum.core.records import Item
 from probatum.datasets import Dataset, load_file
 
+DATA = Path(os.environ.get("PROBATUM_DATA") or Path(__file__).parents[3] / "shared" / "data")
+
 
 @dataclass(frozen=True)
 class Question:
@@ -53,7 +55,6 @@ def pairs(dataset: Iterable[Item]) -> list[tuple[object, str]]:
 
 def real_data(path: str) -> Path:
     """The data directory, if it has that path; else the test is skipped."""
-    directory = Path(os.environ.get("PROBATUM_DATA") or Path(__file__).parents[2] / ".." / "shared" / "data")
-    if not (directory / path).exists():
+    if not (DATA / path).exists():
         pytest.skip(f"needs {path} in the data directory (PROBATUM_DATA)")
-    return directory
+    return DATA

@@ -61,7 +61,7 @@ SAFE = {
     "quotes in CSV": ("r.csv", b'q,a\n"say ""hi"", now",5" disk\n', [('say "hi", now', '5" disk')]),
     "quotes in TSV are characters": ("r.tsv", b'q\ta\n"hi" he said\t"x"\n', [('"hi" he said', '"x"')]),
     "a cell beyond the usual limit of csv": ("r.csv", b"q,a\n" + b"x" * 200_000 + b",1\n", [("x" * 200_000, "1")]),
-    "columns that are not asked for": ("r.csv", b",q,note,a\n0,x,NA,1\n", [("x", "1")]),
+    "columns that are not asked for": ("r.csv", b",q,note,a,\n0,x,NA,1,2\n", [("x", "1")]),
     "ndjson": ("r.ndjson", b'{"q": "x", "a": "1"}\n', [("x", "1")]),
     "an upper-case ending": ("R.JSONL.GZ", gzip.compress(b'{"q": "x", "a": "1"}\n'), [("x", "1")]),
     "two gzip members": (
@@ -77,6 +77,11 @@ SAFE = {
     "an object with one list": (
         "r.json",
         b'{"canary": "do not\\n train", "n": 12, "data": [{"q": "x", "a": "1"}], "more": {"list": [1]}}',
+        [("x", "1")],
+    ),
+    "an object with lists of key words": (
+        "r.json",
+        b'{"keywords": ["a", "b"], "examples": [{"q": "x", "a": "1"}], "metrics": [1], "none": []}',
         [("x", "1")],
     ),
     "emoji by two escapes": ("r.jsonl", b'{"q": "\\ud83d\\ude00", "a": "1"}\n', [("😀", "1")]),
@@ -150,8 +155,10 @@ REFUSED = {
     "JSON cut short": ("r.json", b'[\n{"q": "x", "a": "1"}\n', "r.json line 3: not JSON: ',' expected, and the file ends: it is cut short"),
     "a comma too many": ("r.json", b'[{"q": "x", "a": "1"},\n]', "r.json line 2: not JSON: a comma before the closing bracket"),
     "a comma too many in an object": ("r.json", b'{"data": [{"q": "x", "a": "1"}],\n}', "r.json line 2: not JSON: a comma before the closing brace"),
-    "two lists": ("r.json", b'{"train": [], "test": []}', "r.json line 1: has several lists ('train', 'test')"),
+    "two lists": ("r.json", b'{"train": [{}], "test": [[]]}', "r.json line 1: has several lists of rows ('train', 'test'); keep one of them"),
     "no list": ("r.json", b'{"q": "x", "a": "1"}', "is an object without a list of rows; its names: 'q', 'a'"),
+    "many names": ("r.json", json.dumps(dict.fromkeys(map(str, range(10, 60)), 0)).encode(), "its names: '10', '11', '12', '13', '14', '15', '16', '17', '18', '19', '20', '21' and 38 more"),
+    "an object with an empty list": ("r.json", b'{"data": []}', "r.json line 1: is an object without a list of rows; its names: 'data'"),
     "a name twice at the top": ("r.json", b'{"n": 1, "n": 2, "data": []}', "r.json line 1: name 'n' stands twice"),
     "a text": ("r.json", b'"x"', "r.json line 1: is neither an array nor an object"),
     "NaN in JSON": ("r.json", b'[{"q": "x", "a": "1"},\n {"q": NaN}]', "r.json line 2: NaN is not JSON"),
@@ -249,8 +256,12 @@ def test_an_array_is_the_same_whatever_the_pieces_it_is_read_in(
 ) -> None:
     content = json.dumps(rows, indent=indent, ensure_ascii=ascii_only).encode()
     assert stream_rows(content, chunk_bytes) == rows
-    wrapped = json.dumps({"a": 1, "b": "[", "rows": rows, "z": {}}, indent=indent).encode()
-    assert stream_rows(wrapped, chunk_bytes) == rows
+    of_rows = [row for row in rows if isinstance(row, dict)]
+    wrapped = json.dumps(
+        {"a": 1, "b": "[", "rows": of_rows, "z": {"y": rows}, "x": [1]}, indent=indent
+    ).encode()
+    if of_rows:
+        assert stream_rows(wrapped, chunk_bytes) == of_rows
 
 
 @given(

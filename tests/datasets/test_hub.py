@@ -205,7 +205,7 @@ def test_a_damaged_cache_is_noticed(hub: Hub, tmp_path: Path, large_from: int) -
 def test_a_broken_row_of_the_hub_names_file_and_line(hub: Hub, tmp_path: Path) -> None:
     hub.add(REPOSITORY, "data/rows.jsonl", LINES + b'{"q": "3+3"}\n')
     message = failure(hub, tmp_path, source("data/rows.jsonl"))
-    assert message == "data/rows.jsonl line 3: field 'a': missing; the row has 'q'"
+    assert message == "data/rows.jsonl line 3: field 'a': missing; the row's fields are 'q'"
 
 
 def test_all_that_was_tried_is_told_in_one_line(hub: Hub, tmp_path: Path) -> None:

@@ -227,8 +227,8 @@ def test_rows_become_what_the_task_declares() -> None:
 @pytest.mark.parametrize(
     ("row", "told"),
     [
-        ({}, "memory row 1: field 'name': missing; the row has nothing"),
-        ({"q": 1, "r": 2}, "field 'name': missing; the row has 'q', 'r'"),
+        ({}, "memory row 1: field 'name': missing; the row's fields are none"),
+        ({"q": 1, "r": 2}, "field 'name': missing; the row's fields are 'q', 'r'"),
         ({"name": 7}, "field 'name': expected `str`, got `int` 7"),
         ({"name": None}, "field 'name': expected `str`, got `null` None"),
         ({"name": "x", "count": "3"}, "field 'count': expected `int | null`, got `str` '3'"),
@@ -236,7 +236,7 @@ def test_rows_become_what_the_task_declares() -> None:
         ({"name": "x", "count": True}, "field 'count': expected `int | null`, got `bool` True"),
         ({"name": "x", "kind": "c"}, "field 'kind': invalid enum value 'c' 'c'"),
         ({"name": "x", "inner": [{"text": "y"}, {"text": 2}]}, "field 'inner[1].text': expected `str`, got `int` 2"),
-        ({"name": "x", "inner": [{"at": 1}]}, "field 'inner[0].text': missing; the row has 'at'"),
+        ({"name": "x", "inner": [{"at": 1}]}, "field 'inner[0].text': missing; the row's fields are 'at'"),
         ({"name": "x", "inner": {"text": "y"}}, "field 'inner': expected `array`, got `object` {'text': 'y'}"),
         ({"name": "x", "Best Answer": 1}, "field 'Best Answer': expected `str`, got `int` 1"),
         ({"name": "x", "share": float("nan")}, "field 'share': nan is not a number that JSON has"),

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from probatum.core.errors import DataError
 
-__all__ = ["MOST_FAULTS", "BrokenRowsError", "Fault", "FaultLog", "Place", "one_line", "shown"]
+__all__ = ["MOST_FAULTS", "BrokenRowsError", "Fault", "FaultLog", "Place", "listed", "one_line", "shown"]
 
 MOST_FAULTS = 10
 """Faults told at most; reading stops there."""
 
 _SHOWN_CHARACTERS = 80
+_LISTED_NAMES = 12
 
 
 def shown(value: object) -> str:
     """`repr(value)` on one line, cut to a length that people read."""
     text = repr(value)
     return text if len(text) <= _SHOWN_CHARACTERS else f"{text[: _SHOWN_CHARACTERS - 1]}…"
+
+
+def listed(names: Iterable[object]) -> str:
+    """Names side by side, the first of them where there are many."""
+    every = list(names)
+    some = ", ".join(shown(name) for name in every[:_LISTED_NAMES]) or "none"
+    return some if len(every) <= _LISTED_NAMES else f"{some} and {len(every) - _LISTED_NAMES} more"
 
 
 def one_line(text: str) -> str:

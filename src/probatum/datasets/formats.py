@@ -124,8 +124,11 @@ def _table(name: str, records: Iterator[tuple[int, list[str]]], wanted: Wanted) 
     names: Sequence[str] = wanted.positions
     if not names:
         line, names = next(records, (1, []))
-        if twice := sorted({column for column in names if names.count(column) > 1}):
-            raise UnreadableError(f"has column {shown(twice[0])} twice in its header; rename one", line=line)
+        twice = next(
+            (column for column in names if names.count(column) > 1 and column in wanted.columns), None
+        )
+        if twice is not None:
+            raise UnreadableError(f"has column {shown(twice)} twice in its header; rename one", line=line)
     if problem := wanted.missing(names):
         raise UnreadableError(problem, line=1)
     number = 0

@@ -12,7 +12,7 @@ import json
 import math
 from collections.abc import Iterator
 
-from probatum.datasets.faults import shown
+from probatum.datasets.faults import listed, shown
 from probatum.datasets.files import ByteStream, UnreadableError, not_utf8
 
 __all__ = ["JsonStream", "NotJsonError", "parse_json"]
@@ -84,7 +84,7 @@ def parse_json(text: str) -> object:
 
 
 class JsonStream:
-    """The rows of one JSON text that may be larger than memory: an array, or an object with one.
+    """The rows of one JSON text that may be larger than memory: an array, or an object with one of rows.
 
     Holds about one row at a time. Does not read JSON lines.
     """
@@ -107,6 +107,7 @@ class JsonStream:
         """
         first = self._peek()
         if first == "[":
+            self._take("[")
             yield from self._elements()
         elif first == "{":
             yield from self._list_in_object()
@@ -118,25 +119,27 @@ class JsonStream:
             raise self._slip("goes on after its end; name it .jsonl if it is JSON lines")
 
     def _list_in_object(self) -> Iterator[tuple[int, object]]:
-        names: list[str] = []
+        """The elements of the one list of rows; lists of texts and numbers (key words) are none."""
+        names: dict[str, None] = {}
         lists: list[str] = []
         for name in self._names():
             if name in names:
                 raise self._slip(f"name {shown(name)} stands twice in one object; keep one of them")
-            names.append(name)
+            names[name] = None
             if self._peek() != "[":
                 self._value()
                 continue
+            self._take("[")
+            if self._peek() not in {"{", "["}:
+                for _ in self._elements():
+                    pass
+                continue
             lists.append(name)
             if len(lists) > 1:
-                raise self._slip(
-                    f"has several lists ({', '.join(map(shown, lists))}); keep the one of the rows"
-                )
+                raise self._slip(f"has several lists of rows ({listed(lists)}); keep one of them")
             yield from self._elements()
         if not lists:
-            raise self._slip(
-                f"is an object without a list of rows; its names: {', '.join(map(shown, names))}"
-            )
+            raise self._slip(f"is an object without a list of rows; its names: {listed(names)}")
 
     def _names(self) -> Iterator[str]:
         """Names of the object that begins here, each with its colon taken."""
@@ -154,7 +157,7 @@ class JsonStream:
         self._take("}")
 
     def _elements(self) -> Iterator[tuple[int, object]]:
-        self._take("[")
+        """What stands in the array whose bracket was taken, each with the line on which it begins."""
         while self._peek() != "]":
             line = self._line()
             yield line, self._value()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from probatum.datasets.faults import Place, shown
+from probatum.datasets.faults import Place, listed
 
 __all__ = ["Row", "Wanted"]
 
@@ -37,5 +37,4 @@ class Wanted:
         lacking = sorted(self.required.difference(present))
         if not lacking:
             return None
-        there = ", ".join(map(shown, present)) or "none"
-        return f"missing column {', '.join(map(shown, lacking))}; the columns are {there}"
+        return f"missing column {listed(lacking)}; the columns are {listed(present)}"

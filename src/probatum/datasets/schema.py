@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from probatum.core.errors import DataError
-from probatum.datasets.faults import Fault, shown
+from probatum.datasets.faults import Fault, listed, shown
 from probatum.datasets.foreign import first_foreign
 from probatum.datasets.rows import Row, Wanted
 
@@ -120,8 +120,8 @@ class Schema:
         if missing := _MISSING.fullmatch(problem):
             field = self._column(f"{path}.{missing['name']}".removeprefix("."))
             holder = row.values if not path else _value_at(chosen, path)
-            present = ", ".join(map(shown, holder)) if isinstance(holder, Mapping) else ""
-            return Fault(row.place, f"missing; the row has {present or 'nothing'}", field)
+            present = listed(holder) if isinstance(holder, Mapping) else "none"
+            return Fault(row.place, f"missing; the row's fields are {present}", field)
         value = _value_at(chosen, path)
         what = "" if value is _NOTHING else f" {shown(value)}"
         return Fault(
