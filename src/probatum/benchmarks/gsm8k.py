@@ -41,7 +41,7 @@ def gold(item: Item) -> str:
 
 def wrong(item: Item) -> str:
     """A number that is not the answer."""
-    return f"The answer is {item.targets[0]}7."
+    return f"The answer is {item.targets[0].replace(',', '')}7."
 
 
 TASK = Task(
