@@ -281,6 +281,49 @@ def test_a_cell_that_is_no_finite_number_is_refused(tmp_path: Path, cell: str) -
         csv_row(tmp_path, f"name,share\nx,{cell}\n")
 
 
+@dataclass(frozen=True)
+class Picky:
+    x: Any
+
+    def __post_init__(self) -> None:
+        raise {"value": ValueError, "key": KeyError}[self.x]("no\nway")
+
+
+@pytest.mark.parametrize(
+    ("x", "told"),
+    [("value", "no\\nway"), ("key", "Picky cannot be made of it: KeyError: 'no\\nway'; the row is {'x'")],
+)
+def test_a_row_type_that_refuses_a_row_is_a_fault(x: str, told: str) -> None:
+    with pytest.raises(BrokenRowsError) as raised:
+        of_rows([{"x": x}], Picky, question)
+    assert told.replace("\\\\", "\\") in str(raised.value)
+    assert str(raised.value).isprintable()
+
+
+@dataclass(frozen=True)
+class Deep:
+    x: Any
+
+
+def refusal(path: Path) -> str | None:
+    try:
+        load_file(path, Deep, lambda row: Item(id="1", fields={"x": row.x}))
+    except DataError as error:
+        return str(error)
+    return None
+
+
+@pytest.mark.parametrize("depth", [100, 300, 400, 700, 900, 100_000])
+@pytest.mark.parametrize(("before", "after"), [("[", "]"), ('{"a":', "}")])
+def test_deep_nesting_is_read_or_refused_and_never_a_traceback(
+    tmp_path: Path, depth: int, before: str, after: str
+) -> None:
+    (tmp_path / "r.jsonl").write_text(f'{{"x": {before * depth}1{after * depth}}}\n', encoding="utf-8")
+    told = refusal(tmp_path / "r.jsonl")
+    assert told is None or ("nested too deeply" in told and depth > 100)
+    assert told is not None or depth < 1000
+
+
 class Structure(msgspec.Struct, frozen=True, rename={"best": "Best Answer", "share": "Share"}):
     name: str
     best: str

@@ -130,7 +130,7 @@ def load_file(
     if problem is not None:
         raise DataError(f"data file {str(path)!r} {problem}; name a file of rows")
     file = DataFile(name=path.name, content=path)
-    located = Located(kind="file", location=str(path), revision=None, files=(file,))
+    located = Located(kind="file", location=str(path.absolute()), revision=None, files=(file,))
     return _checked(located.origin(), _items_of(located, Schema.of(row), to_item, columns), strict=strict)
 
 

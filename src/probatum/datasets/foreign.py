@@ -20,6 +20,13 @@ def first_foreign(value: object, path: str = "", *, plain: bool = True) -> tuple
     has no form for it, and so no model could be asked. With `plain=False` other types than those of
     JSON pass: a row of Parquet has dates and decimals, and the task turns them into text.
     """
+    try:
+        return _first_foreign(value, path, plain=plain)
+    except RecursionError:
+        return path, "it is nested too deeply"
+
+
+def _first_foreign(value: object, path: str, *, plain: bool) -> tuple[str, str] | None:
     if isinstance(value, str):
         return _lone_surrogate(value, path)
     if value is None or isinstance(value, (bool, int)):
@@ -35,7 +42,7 @@ def first_foreign(value: object, path: str = "", *, plain: bool = True) -> tuple
 
 def _first_of(parts: Iterable[tuple[str, object]], *, plain: bool) -> tuple[str, str] | None:
     for path, part in parts:
-        if found := first_foreign(part, path, plain=plain):
+        if found := _first_foreign(part, path, plain=plain):
             return found
     return None
 
@@ -44,7 +51,7 @@ def _first_of_mapping(value: Mapping[object, object], path: str, *, plain: bool)
     for key in value:
         if plain and not isinstance(key, str):
             return path, f"key {shown(key)} is not a string"
-        if found := first_foreign(key, path, plain=plain):
+        if found := _first_foreign(key, path, plain=plain):
             return found
     return _first_of(((f"{path}.{key}", part) for key, part in value.items()), plain=plain)
 

@@ -106,7 +106,7 @@ def _from_list(
 ) -> Row | Fault:
     if len(cells) != len(names):
         problem = f"{len(cells)} cells where there are {len(names)} columns: {shown(list(cells))}"
-        return Fault(place, f"{problem}; a cell with a separator or a quote in it must be quoted")
+        return Fault(place, f"{problem}; quote a cell that has a separator in it" if texts else problem)
     return Row(place, number, dict(zip(names, cells, strict=True)), texts)
 
 

@@ -101,6 +101,9 @@ class Schema:
             converted: Any = msgspec.convert(chosen, self.row, strict=not row.texts)
         except msgspec.ValidationError as error:
             return self._fault(row, chosen, str(error))
+        except Exception as error:  # noqa: BLE001 - the __post_init__ of a row type may raise anything
+            problem = f"{self.row.__name__} cannot be made of it: {type(error).__name__}: {error}"
+            return Fault(row.place, f"{problem}; the row is {shown(dict(chosen))}")
         if row.texts and (infinite := self._infinite(converted)):
             return Fault(
                 row.place, f"{shown(chosen[infinite])} is not a finite number", self.columns[infinite]

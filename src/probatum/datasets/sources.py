@@ -151,7 +151,7 @@ def _in_directory(directory: Path, patterns: tuple[str, ...]) -> Located | None:
     names = [file.name for file in files]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise DataError(f"file {twice!r} is matched by several patterns of {patterns!r}; let one match it")
-    return Located(kind="local", location=str(directory), revision=None, files=tuple(files))
+    return Located(kind="local", location=str(directory.absolute()), revision=None, files=tuple(files))
 
 
 def _matches(directory: Path, pattern: str) -> list[DataFile]:
