@@ -1,0 +1,178 @@
+"""Tests of a paired difference by counting: McNemar's, and the sign-flip (randomisation) test."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from probatum.stats.inputs import Floats, Labels, check_choice, encode, scores_of, sum_by, whole
+from probatum.stats.quantiles import binomial_tail, chi2_tail
+from probatum.stats.result import HypothesisTest
+
+__all__ = ["mcnemar", "permutation_pvalue", "sign_flip_test"]
+
+_ENUMERATED = 20
+"""Up to so many clusters all 2^G sign patterns are tried."""
+_LATTICE_WORK = 50_000_000
+"""Additions that the exact distribution on a lattice may cost."""
+_DENOMINATORS = (*range(1, 65), 100, 128, 1000)
+"""Scores that are multiples of 1/d live on a lattice: counts, and means of d samples."""
+_ELEMENTS = 1 << 21
+
+
+def mcnemar(b: int, c: int, method: str = "exact", *, correction: bool = True) -> HypothesisTest:
+    """McNemar's test on independent 0/1 pairs, from the discordant ones alone.
+
+    Args:
+        b: Items that only the first system got right.
+        c: Items that only the second got right.
+        method: `exact` (2·P(X ≤ min), capped at 1), `midp` (less conservative; Fagerland 2013) or `chi2`.
+        correction: Edwards' continuity correction of `chi2`.
+
+    Without discordant pairs p is 1.
+
+    Raises:
+        ValueError: a count is negative, or the method is unknown.
+    """
+    b, c = whole(b, "b"), whole(c, "c")
+    check_choice(method, ("exact", "midp", "chi2"), "method")
+    total, larger = b + c, max(b, c)
+    statistic: float | None = float(min(b, c))
+    if total == 0:
+        p_value = 1.0
+    elif method == "chi2":
+        statistic = max(0.0, abs(b - c) - correction) ** 2 / total
+        p_value = chi2_tail(1, statistic)
+    else:
+        tail = binomial_tail(larger, total, 0.5)
+        if method == "midp" and b != c:
+            tail -= math.exp(_log_choose(total, larger) - total * math.log(2)) / 2
+        p_value = min(1.0, 2 * tail)
+    return HypothesisTest(
+        p_value=p_value,
+        statistic=statistic,
+        method=f"McNemar {method}" + (" (corrected)" if method == "chi2" and correction else ""),
+        null="both systems are right equally often",
+        n=total,
+        df=1.0 if method == "chi2" else None,
+        smallest=min(1.0, 2.0 ** (1 - total)) if method == "exact" else None,
+        warnings=("no discordant pairs: the systems agree on every item",) if total == 0 else (),
+    )
+
+
+def _log_choose(n: int, k: int) -> float:
+    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+
+
+def permutation_pvalue(exceed: int, samples: int) -> float:
+    """(exceed + 1)/(samples + 1): the p-value of a sampled randomisation test, never 0.
+
+    Source: Phipson and Smyth 2010.
+    """
+    exceed, samples = whole(exceed, "exceed"), whole(samples, "samples", minimum=1)
+    if exceed > samples:
+        raise ValueError(f"{exceed} of {samples} samples")
+    return (exceed + 1) / (samples + 1)
+
+
+def sign_flip_test(
+    differences: npt.ArrayLike, clusters: Labels | None = None, samples: int = 9_999, seed: int = 0
+) -> HypothesisTest:
+    """Two-sided randomisation test of a - b: under the null a cluster's difference could have either sign.
+
+    `differences` has one a - b an item, shape (n,). The statistic is |Σ differences|. Exact where the
+    cluster sums are counts or multiples of a small fraction (any number of clusters), or where there are at
+    most 20 clusters; otherwise from `samples` random sign patterns with p = (b+1)/(B+1).
+
+    Raises:
+        ValueError: nothing to test, values that are not finite, sizes that do not match.
+    """
+    values = scores_of(differences, "differences")
+    samples = whole(samples, "samples", minimum=1)
+    codes, count = (
+        (np.arange(len(values)), len(values))
+        if clusters is None
+        else encode(clusters, len(values), "clusters")
+    )
+    sums = np.abs(sum_by(codes, values, count))
+    observed = abs(float(sum_by(codes, values, count).sum()))
+    moving = sums[sums > 1e-12 * max(1.0, float(sums.max()))]
+    lattice = _on_lattice(moving)
+    if not moving.size:
+        p_value, how = 1.0, "exact"
+    elif lattice is not None:
+        steps, unit = lattice
+        p_value, how = _lattice_tail(steps, round(observed * unit)), "exact"
+    elif moving.size <= _ENUMERATED:
+        p_value, how = _enumerated_tail(moving, observed), "exact"
+    else:
+        p_value, how = _sampled_tail(moving, observed, samples, seed), f"{samples} sign patterns"
+    smallest = 2.0 ** (1 - moving.size) if how == "exact" else 1 / (samples + 1)
+    smallest = min(1.0, max(smallest, 5e-324))
+    warnings = []
+    if smallest > 0.05:  # noqa: PLR2004 - the customary level
+        warnings.append(f"{moving.size} clusters differ: p cannot fall below {smallest:.3g}")
+    return HypothesisTest(
+        p_value=min(1.0, max(p_value, smallest)),
+        statistic=observed / len(values),
+        method=f"sign flip, {how}",
+        null="the difference of each cluster is as likely positive as negative",
+        n=len(values),
+        clusters=count,
+        smallest=smallest,
+        seed=None if how == "exact" else seed,
+        warnings=tuple(warnings),
+    )
+
+
+def _on_lattice(sums: Floats) -> tuple[npt.NDArray[np.int64], int] | None:
+    """The sums as whole multiples of 1/d, and d, where there is such a d and the work is bearable."""
+    for denominator in _DENOMINATORS:
+        scaled = sums * denominator
+        steps = np.rint(scaled)
+        if (np.abs(scaled - steps) < 1e-7).all():  # noqa: PLR2004 - rounding of sums of fractions
+            whole_steps = steps.astype(np.int64)
+            sizes, counts = np.unique(whole_steps, return_counts=True)
+            bearable = int(counts.sum() + len(sizes)) * int(whole_steps.sum() + 1) <= _LATTICE_WORK
+            return (whole_steps, denominator) if bearable else None
+    return None
+
+
+def _lattice_tail(steps: npt.NDArray[np.int64], observed: int) -> float:
+    """P(|Σ ±steps| ≥ observed), exactly: one binomial law for each distinct step."""
+    law = np.ones(1)  # of the number of half steps above the minimum
+    for step, count in zip(*np.unique(steps, return_counts=True), strict=True):
+        weights = np.array([_log_choose(int(count), k) for k in range(int(count) + 1)])
+        weights = np.exp(weights - int(count) * math.log(2))
+        if len(law) == 1 and step >= 1:
+            wider = np.zeros(int(step * count) + 1)
+            wider[:: int(step)] = weights
+        else:
+            wider = np.zeros(len(law) + int(step * count))
+            for k, weight in enumerate(weights):
+                wider[k * int(step) : k * int(step) + len(law)] += weight * law
+        law = wider
+    positions = 2 * np.arange(len(law)) - int(steps.sum())
+    return float(law[np.abs(positions) >= observed].sum())
+
+
+def _enumerated_tail(sums: Floats, observed: float) -> float:
+    totals = np.array([sums[0]])  # one sign may be fixed: the law is symmetric
+    for value in sums[1:]:
+        totals = np.concatenate([totals + value, totals - value])
+    return float(np.mean(np.abs(totals) >= observed - 1e-9 * float(sums.sum())))
+
+
+def _sampled_tail(sums: Floats, observed: float, samples: int, seed: int) -> float:
+    random = np.random.default_rng(seed)
+    total, exceed, done = float(sums.sum()), 0, 0
+    rows = max(1, _ELEMENTS // len(sums))
+    while done < samples:
+        size = min(rows, samples - done)
+        signs = random.integers(0, 2, (size, len(sums)), dtype=np.int8)
+        flipped = np.abs(2 * (signs @ sums) - total)
+        exceed += int((flipped >= observed - 1e-9 * total).sum())
+        done += size
+    return permutation_pvalue(exceed, samples)
