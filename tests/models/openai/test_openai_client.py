@@ -650,3 +650,41 @@ def test_what_the_server_cannot_be_asked_stops_the_run_before_it_is_sent(
     with pytest.raises(ModelError, match=r"cannot (be sent|score)"):
         list(model.answer([request]))
     assert server.posts == []
+
+
+def test_server_that_says_wait_no_time_is_not_asked_in_a_hot_loop(serve, ask):
+    """`Retry-After: 0` is no reason to use up all attempts within a millisecond."""
+    refused_until = []
+
+    def script(number: int, _: Asked) -> Reply:
+        if not refused_until:
+            refused_until.append(time.monotonic() + 0.3)
+        return (
+            error(429, headers={"Retry-After": "0"}) if time.monotonic() < refused_until[0] else chat("Yes")
+        )
+
+    server, model = serve(script, backoff=0.05, backoff_limit=0.5, attempts=100)
+    [response] = model.answer([ask("Hi")])
+    assert response.text == "Yes"
+    assert len(server.posts) < 50
+
+
+def test_hard_items_that_run_into_the_timeout_do_not_stop_the_run(serve, ask):
+    def script(_: int, asked: Asked) -> Reply:
+        return Reply(body=chat_body("late"), delay=30) if asked.prompt.startswith("hard") else chat("Yes")
+
+    _, model = serve(script, timeout=0.1, attempts=1, concurrency=1)
+    requests = [ask("easy"), *(ask(f"hard {number}") for number in range(8)), ask("last")]
+    finishes = Counter(response.finish for response in model.answer(requests))
+    assert finishes == {Finish.STOP: 2, Finish.TIMEOUT: 8}
+
+
+def test_server_that_hangs_for_good_stops_the_run(serve, ask):
+    def script(number: int, _: Asked) -> Reply:
+        return chat("Yes") if number == 0 else Reply(body=chat_body("late"), delay=30)
+
+    server, model = serve(script, timeout=0.05, attempts=1, concurrency=8)
+    kept, problem = until_it_stops(model.answer(ask(f"{number}") for number in range(1000)))
+    assert "has stopped answering after 1 answers: no answer within the timeout" in problem
+    assert len(server.posts) < 60
+    assert {response.finish for response in kept[1:]} == {Finish.TIMEOUT}

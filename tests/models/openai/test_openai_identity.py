@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from probatum.core.errors import ModelError
+from probatum.core.records import Message
 from probatum.models.openai import load
 from probatum.models.openai.servers import CHATML
 from tests.models.openai.fault_server import FaultServer, Reply, chat, error
@@ -277,3 +278,30 @@ def test_process_that_forgets_to_close_ends_all_the_same():
             env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         )
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+
+
+def count(engine: str, prompt: object, answer: object) -> tuple[object, list[object]]:
+    def script(_: int, asked: object) -> Reply:
+        return Reply(body=answer)
+
+    with FaultServer(script, routes(listing(entry("m")))) as server:
+        model = load("m", {"base_url": server.base_url, "engine": engine})
+        found = model.count_tokens(prompt)
+        model.close()
+        return found, [(asked.path, asked.body) for asked in server.posts]
+
+
+def test_vllm_counts_tokens_of_texts_and_of_conversations():
+    found, asked = count("vllm", "Once", {"count": 5, "max_model_len": 9})
+    assert found == 5
+    assert asked == [("/tokenize", {"model": "m", "prompt": "Once"})]
+    found, asked = count("vllm", (Message("user", "Hi"),), {"count": 7})
+    assert found == 7
+    assert asked == [("/tokenize", {"model": "m", "messages": [{"role": "user", "content": "Hi"}]})]
+
+
+@pytest.mark.parametrize("answer", [b"<html>", [], {}, {"count": "5", "tokens": 5, "prompt": None}])
+@pytest.mark.parametrize("engine", ["vllm", "llamacpp", "other"])
+def test_tokens_that_nobody_counts_are_unknown(engine, answer):
+    assert count(engine, (Message("user", "Hi"),), answer)[0] is None
+    assert count(engine, "Hi", answer)[0] is None

@@ -129,3 +129,19 @@ def test_key_of_the_server():
         right = load(server.model, {"base_url": server.base_url, "api_key": "sk-right-key"})
         assert answers(right, text("Hi", max_tokens=1))[0].answered
         right.close()
+
+
+@pytest.mark.parametrize(
+    "prompt", ["The opposite of hot is", "  two  blanks\n", "是的 ½ <start_of_turn>", "a " * 300]
+)
+def test_tokens_are_counted_as_the_server_counts_them(model, prompt):
+    [response] = answers(model, text(prompt, max_tokens=1))
+    assert model.count_tokens(prompt) == response.prompt_tokens
+
+
+def test_tokens_of_a_conversation_are_counted_with_its_template(llama_server):
+    chat = load(llama_server.model, {"base_url": llama_server.base_url, "api": "chat"})
+    prompt = (Message("system", "Be brief."), Message("user", "Hi"))
+    [response] = answers(chat, Request(item_id="c", prompt=prompt, sampling=Sampling(max_tokens=1)))
+    assert chat.count_tokens(prompt) == response.prompt_tokens
+    chat.close()

@@ -22,6 +22,10 @@ __all__ = ["Asker"]
 LOST: Final = 5
 """Requests in a row that used up their attempts, with no answer in between: the server is gone."""
 
+SLOW: Final = 20
+"""The same for requests that ran into the timeout, once the server has shown that it answers: they may be
+the hard ones."""
+
 REFUSED: Final = 20
 """Requests in a row that were rejected: before any answer, or as forbidden: it is not about the request."""
 
@@ -200,9 +204,9 @@ class Asker:
                     f"deadline={settings.deadline:g} allows; run again later, what was answered is kept"
                 )
             self._gate.congested(sent_at, now, wait)
-            if wait is not None:
+            if wait:
                 return 0.0  # the gate is closed for that long, for everybody
-        return wait if wait is not None else backoff(attempts, settings.backoff, settings.backoff_limit)
+        return wait or backoff(attempts, settings.backoff, settings.backoff_limit)
 
     def _give_up(self, failure: Transient, started: float) -> None:
         """Counts a request that used up its attempts.
@@ -214,7 +218,8 @@ class Asker:
         if health.last_answer >= started:
             return  # others were answered meanwhile: it is about this request
         health.lost += 1
-        if failure.away or health.lost >= LOST:
+        patience = SLOW if failure.finish is Finish.TIMEOUT and health.answers else LOST
+        if failure.away or health.lost >= patience:
             since = f"after {health.answers} answers" if health.answers else "and has answered nothing"
             raise self._unusable(f"the server has stopped answering {since}: {failure.reason}")
 

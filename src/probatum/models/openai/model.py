@@ -157,9 +157,15 @@ class OpenAIModel:
                 exchange.ended.wait(END_SECONDS)
 
     def count_tokens(self, prompt: Prompted) -> int | None:
-        """`None`: the interface has no way to ask."""
-        del prompt
-        return None
+        """Tokens of the rendered prompt, by the server's own count; `None` where the engine has none.
+
+        llama.cpp and vLLM count; the interface itself has no way to ask.
+        """
+        from probatum.models.openai.servers import count_tokens  # noqa: PLC0415 - aiohttp loads slowly
+
+        engine = self._look().engine
+        background, transport = self._start()
+        return background.run(count_tokens(prompt, self.name, engine, self._endpoint, transport))
 
     def close(self) -> None:
         """Closes connections and ends the thread; who still waits for answers gets a `ModelError`."""

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from probatum.core.errors import ModelError
+from probatum.core.records import Prompted
 from probatum.models.openai.lenient import loads
 from probatum.models.openai.settings import Endpoint, Secrets
 from probatum.models.openai.transport import Received, Transport
 from probatum.models.openai.verdicts import Transient, Unusable, one_line
 
-__all__ = ["Server", "look"]
+__all__ = ["Server", "count_tokens", "look"]
 
 SECONDS: Final = 10.0
 """For each question."""
@@ -155,12 +157,51 @@ def _llamacpp(props: Mapping[str, Any]) -> Server:
     )
 
 
+async def count_tokens(
+    prompt: Prompted, name: str, engine: str | None, endpoint: Endpoint, transport: Transport
+) -> int | None:
+    """Tokens of the rendered prompt, from engines that count them: llama.cpp and vLLM."""
+    text = prompt if isinstance(prompt, str) else None
+    messages = [] if isinstance(prompt, str) else [vars(message) for message in prompt]
+    if engine == "vllm":
+        asked = {"model": name, "messages": messages} if text is None else {"model": name, "prompt": text}
+        counted = await _post("tokenize", asked, endpoint, transport)
+        count = counted.get("count")
+        return count if type(count) is int else None
+    if engine != "llamacpp":
+        return None
+    if text is None:
+        text = (await _post("apply-template", {"messages": messages}, endpoint, transport)).get("prompt")
+        if not isinstance(text, str):
+            return None
+    asked = {"content": text, "add_special": True, "parse_special": True}
+    tokens = (await _post("tokenize", asked, endpoint, transport)).get("tokens")
+    return len(tokens) if isinstance(tokens, list) else None
+
+
+async def _post(
+    route: str, body: Mapping[str, object], endpoint: Endpoint, transport: Transport
+) -> dict[str, Any]:
+    """What the engine says beside the interface; empty where it says nothing."""
+    address = endpoint.beside(route)
+    if address is None:
+        return {}
+    received = await transport.ask(address, SECONDS, json.dumps(body).encode("ascii"))
+    if not isinstance(received, Received) or received.status != 200:  # noqa: PLR2004 - success
+        return {}
+    try:
+        value = loads(received.body, received.charset)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
 async def _get(
     address: str, transport: Transport, first: tuple[str, Secrets] | None = None
 ) -> dict[str, Any] | list[Any] | None:
     """JSON of that address, or `None`. With `first`, that nobody is there is an error."""
     for attempt in range(1, ATTEMPTS + 1):
-        received = await transport.get(address, SECONDS)
+        received = await transport.ask(address, SECONDS)
         if first is not None and isinstance(received, (Transient, Unusable)):
             away = isinstance(received, Transient) and received.away
             if away or (isinstance(received, Unusable) and received.certain):

@@ -60,7 +60,7 @@ class OpenAISettings:
     """Seconds for one attempt, from sending to the last byte."""
     connect_timeout: Annotated[float, Meta(gt=0)] = 15.0
     """Seconds to open a connection."""
-    attempts: Annotated[int, Meta(ge=1, le=100)] = 8
+    attempts: Annotated[int, Meta(ge=1, le=100)] = 10
     """Most attempts at one request."""
     deadline: Annotated[float, Meta(gt=0)] = 1800.0
     """Seconds for all attempts at one request, waiting included; no longer wait is begun."""

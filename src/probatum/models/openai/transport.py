@@ -67,9 +67,12 @@ class Transport:
         data = body if len(body) < LARGE else io.BytesIO(body)
         return await self._send("POST", url, data, self._limits)
 
-    async def get(self, address: str, seconds: float) -> Received | Transient | Unusable:
-        """Asks for something small, within that time."""
-        return await self._send("GET", URL(address, encoded=True), None, aiohttp.ClientTimeout(total=seconds))
+    async def ask(
+        self, address: str, seconds: float, body: bytes | None = None
+    ) -> Received | Transient | Unusable:
+        """Asks for something small, within that time: a GET, or a POST where there is a body."""
+        limits = aiohttp.ClientTimeout(total=seconds)
+        return await self._send("GET" if body is None else "POST", URL(address, encoded=True), body, limits)
 
     async def close(self) -> None:
         """Closes every connection."""
