@@ -9,6 +9,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -116,20 +117,60 @@ def test_many_processes_may_make_the_store_at_once(tmp_path):
     assert kept_positions_of_nothing(path)
 
 
+def test_many_threads_may_make_the_store_at_once(url):
+    together = threading.Barrier(8, timeout=60)
+    failures: list[BaseException] = []
+
+    def make() -> None:
+        together.wait()
+        try:
+            open_store(url).close()
+        except BaseException as error:  # noqa: BLE001 - told below
+            failures.append(error)
+
+    makers = [threading.Thread(target=make) for _ in range(8)]
+    for maker in makers:
+        maker.start()
+    for maker in makers:
+        maker.join()
+    assert failures == []
+
+
 def kept_positions_of_nothing(path: Path) -> bool:
     with open_store(str(path)) as store:
         return store.runs() == []
 
 
-def test_processes_that_write_into_postgresql_at_once_do_not_block_each_other(postgres):
+def test_writers_of_the_same_rows_in_other_orders_do_not_block_each_other_in_postgresql(postgres):
+    batches = [
+        [rows.graded(n, prompt=f"a long prompt {n} " * 50) for n in range(start, start + 80)]
+        for start in range(0, 800, 80)
+    ]
+    together = threading.Barrier(2, timeout=60)
+    failures: list[BaseException] = []
+
+    def write(run: str, step: int) -> None:
+        try:
+            with open_store(url) as store:
+                for batch in batches:
+                    together.wait()
+                    store.keep_outcomes(run, "t", batch[::step])
+                    together.wait()
+                    answered = [rows.answer(request) for _, _, asked, _ in batch for request in asked]
+                    store.keep_responses(rows.MODEL.digest, answered[::step])
+        except BaseException as error:  # noqa: BLE001 - told below
+            failures.append(error)
+            together.abort()
+
     with empty_schema(postgres) as url:
-        processes = [writer(url, run, 0, 20, 20) for run in ("one", "two", "three")]
-        for process in processes:
-            out, _ = process.communicate(timeout=240)
-            assert (process.returncode, out.splitlines()[-1]) == (0, "400")
+        writers = [threading.Thread(target=write, args=arguments) for arguments in (("one", 1), ("two", -1))]
+        for thread in writers:
+            thread.start()
+        for thread in writers:
+            thread.join()
+        assert failures == []
         with open_store(url) as store:
-            for run in ("one", "two", "three"):
-                assert [sample.position for sample in store.samples(run, "t")] == list(range(400))
+            assert store.statuses("one", "t") == store.statuses("two", "t") == {"scored": 800}
 
 
 def test_a_log_cut_short_by_a_power_cut_loses_its_end_alone(tmp_path):

@@ -327,12 +327,6 @@ class SQLStore:
 
     # Underneath
 
-    def sync(self) -> None:
-        """Brings everything to the disk now."""
-        if self._syncer is not None:
-            with translated(self._address):
-                self._syncer.sync()
-
     def close(self) -> None:
         """Brings everything to the disk."""
         with self._lock:
