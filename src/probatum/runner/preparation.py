@@ -86,9 +86,8 @@ def prepare(protocol: Protocol, options: Options, model: Model) -> Prepared:
     pool = None
     if protocol.shots and task.shot_source is not None:
         prompt = task.prompt(protocol.form)
-        shots = tuple(
-            load_items(task.shot_source, task.row, task.to_item, data_directory=options.data_directory)
-        )
+        shown = load_items(task.shot_source, task.row, task.to_item, data_directory=options.data_directory)
+        shots = tuple(item for item in shown if item.id not in shown.invalid)
         if prompt is not None:
             pool = ShotPool(prompt, drawn=shots) if task.shots_drawn else ShotPool(prompt, fixed=shots)
     hasher = hashlib.sha256()
