@@ -48,6 +48,10 @@ class Options:
     """Where data sets lie; `None` is `PROBATUM_DATA`."""
 
     def __post_init__(self) -> None:
+        for name in ("temperature", "top_p", "level", "minimum_answered"):
+            value = getattr(self, name)
+            if value is not None:  # 0 and 0.0 are the same choice, and must be the same recipe
+                object.__setattr__(self, name, float(value))
         for name, least in (("limit", 1), ("samples", 1), ("max_tokens", 1), ("shots", 0), ("workers", 1)):
             value = getattr(self, name)
             if value is not None and value < least:
