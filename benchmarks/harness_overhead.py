@@ -224,7 +224,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--repeats",
         type=int,
         default=3,
-        help="runs, each into a new database; the first is reported, and the median of all",
+        help="runs; the first is reported",
     )
     parser.add_argument("--peer", metavar="PYTHON", help="interpreter that has inspect-ai or lm-eval")
     return parser.parse_args(arguments)

@@ -164,8 +164,8 @@ async def count_tokens(
     text = prompt if isinstance(prompt, str) else None
     messages = [] if isinstance(prompt, str) else [vars(message) for message in prompt]
     if engine == "vllm":
-        asked = {"model": name, "messages": messages} if text is None else {"model": name, "prompt": text}
-        counted = await _post("tokenize", asked, endpoint, transport)
+        shown: dict[str, object] = {"messages": messages} if text is None else {"prompt": text}
+        counted = await _post("tokenize", {"model": name, **shown}, endpoint, transport)
         count = counted.get("count")
         return count if type(count) is int else None
     if engine != "llamacpp":
