@@ -134,15 +134,16 @@ def paired_cluster_bootstrap(
 
 
 def resampled_means(scores: npt.ArrayLike, clusters: Labels | None, draws: npt.NDArray[np.integer]) -> Floats:
-    """Means of given cluster resamples, of shape (samples,): `draws` holds cluster codes in order of name.
+    """Means of given cluster resamples, of shape (samples,).
 
-    The mean of the concatenated clusters is Σ sums / Σ sizes; for whole-number scores bit for bit.
+    `draws` holds numbers of clusters, counted in the order in which they first occur, shape (samples,
+    clusters). The mean of the concatenated clusters is Σ sums / Σ sizes; for whole-number scores bit for bit.
     """
     values = scores_of(scores)
     codes, count = (
         (np.arange(len(values)), len(values))
         if clusters is None
-        else encode(clusters, len(values), "clusters")
+        else encode(list(clusters), len(values), "clusters")
     )
     sums, sizes = sum_by(codes, values, count), np.bincount(codes, minlength=count).astype(np.float64)
     return np.asarray(sums[draws].sum(axis=1) / sizes[draws].sum(axis=1))
@@ -157,16 +158,17 @@ def _pools(
         raise ValueError(
             "clusters cross strata, so that strata cannot be resampled one by one; use mean_interval"
         )
-    sums = sum_by(sampling.clusters, values * sampling.shares, sampling.cluster_count)
-    weights = sum_by(sampling.clusters, sampling.shares, sampling.cluster_count)
-    if (
-        sampling.shares == sampling.shares[0]
-    ).all():  # whole numbers stay whole: types collapse, sums are exact
-        sums = sum_by(sampling.clusters, values, sampling.cluster_count)
-        weights = np.bincount(sampling.clusters, minlength=sampling.cluster_count).astype(np.float64)
-    home = np.empty(sampling.cluster_count, np.int64)
+    count, plain = sampling.cluster_count, bool((sampling.shares == sampling.shares[0]).all())
+    if plain:  # whole numbers stay whole: types collapse, and sums are exact
+        sums = sum_by(sampling.clusters, values, count)
+        weights = np.bincount(sampling.clusters, minlength=count).astype(np.float64)
+        shares = np.bincount(sampling.pools, minlength=sampling.pool_count) / len(values)
+    else:
+        sums = sum_by(sampling.clusters, values * sampling.shares, count)
+        weights = sum_by(sampling.clusters, sampling.shares, count)
+        shares = sum_by(sampling.pools, sampling.shares, sampling.pool_count)
+    home = np.empty(count, np.int64)
     home[sampling.clusters] = sampling.pools
-    shares = sum_by(sampling.pools, sampling.shares, sampling.pool_count)
     pools = []
     for pool in range(sampling.pool_count):
         mine = home == pool

@@ -20,6 +20,8 @@ _LATTICE_WORK = 50_000_000
 _DENOMINATORS = (*range(1, 65), 100, 128, 1000)
 """Scores that are multiples of 1/d live on a lattice: counts, and means of d samples."""
 _ELEMENTS = 1 << 21
+_ROUNDING = 1e-10
+"""Relative rounding of sums of fractions."""
 
 
 def mcnemar(b: int, c: int, method: str = "exact", *, correction: bool = True) -> HypothesisTest:
@@ -132,27 +134,35 @@ def _on_lattice(sums: Floats) -> tuple[npt.NDArray[np.int64], int] | None:
     for denominator in _DENOMINATORS:
         scaled = sums * denominator
         steps = np.rint(scaled)
-        if (np.abs(scaled - steps) < 1e-7).all():  # noqa: PLR2004 - rounding of sums of fractions
+        if (steps >= 1).all() and (np.abs(scaled - steps) < _ROUNDING * steps).all():
             whole_steps = steps.astype(np.int64)
-            sizes, counts = np.unique(whole_steps, return_counts=True)
-            bearable = int(counts.sum() + len(sizes)) * int(whole_steps.sum() + 1) <= _LATTICE_WORK
-            return (whole_steps, denominator) if bearable else None
+            return (whole_steps, denominator) if _lattice_work(whole_steps) <= _LATTICE_WORK else None
     return None
+
+
+def _by_count(steps: npt.NDArray[np.int64]) -> list[tuple[int, int]]:
+    """Distinct steps with how often each occurs, the commonest first."""
+    sizes, counts = np.unique(steps, return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    return list(zip(sizes[order].tolist(), counts[order].tolist(), strict=True))
+
+
+def _lattice_work(steps: npt.NDArray[np.int64]) -> int:
+    """Additions of `_lattice_tail`: the commonest step costs one pass, each further one a pass a cluster."""
+    return int(steps.sum()) * (1 + sum(count + 1 for _, count in _by_count(steps)[1:]))
 
 
 def _lattice_tail(steps: npt.NDArray[np.int64], observed: int) -> float:
     """P(|Σ ±steps| ≥ observed), exactly: one binomial law for each distinct step."""
-    law = np.ones(1)  # of the number of half steps above the minimum
-    for step, count in zip(*np.unique(steps, return_counts=True), strict=True):
-        weights = np.array([_log_choose(int(count), k) for k in range(int(count) + 1)])
-        weights = np.exp(weights - int(count) * math.log(2))
-        if len(law) == 1 and step >= 1:
-            wider = np.zeros(int(step * count) + 1)
-            wider[:: int(step)] = weights
+    law = np.ones(1)  # of the sum of the steps that are taken upward
+    for step, count in _by_count(steps):
+        weights = np.exp([_log_choose(count, k) - count * math.log(2) for k in range(count + 1)])
+        wider = np.zeros(len(law) + step * count)
+        if len(law) == 1:
+            wider[::step] = weights
         else:
-            wider = np.zeros(len(law) + int(step * count))
-            for k, weight in enumerate(weights):
-                wider[k * int(step) : k * int(step) + len(law)] += weight * law
+            for k, weight in enumerate(weights.tolist()):
+                wider[k * step : k * step + len(law)] += weight * law
         law = wider
     positions = 2 * np.arange(len(law)) - int(steps.sum())
     return float(law[np.abs(positions) >= observed].sum())

@@ -124,8 +124,8 @@ def _pair(a: Scores, b: Scores) -> tuple[Floats, Floats, list[Any] | None]:
     if only_a or only_b:
         examples = ", ".join(repr(key) for key in (only_a + only_b)[:3])
         raise ValueError(
-            f"the items do not match: {len(only_a)} of {len(a)} are only in a, {len(only_b)} of {len(b)} only "
-            f"in b, e.g. {examples}; compare the items that both answered, and report the others as missing"
+            f"the items do not match: {len(only_a)} of {len(a)} are only in a, {len(only_b)} of {len(b)} "
+            f"only in b, e.g. {examples}; compare those that both answered, and report the others as missing"
         )
     ids = list(a)
     return *aligned_scores([a[key] for key in ids], [b[key] for key in ids]), ids
