@@ -56,10 +56,10 @@ def find_boxed(text: str) -> Found:
 
 
 def boxed_in(seen: Visible) -> Found:
-    """The deciding box of a text whose reasoning is out.
+    r"""The deciding box of a text whose reasoning is out.
 
     The last box decides, since a model that goes on corrects itself; but different boxes in one
-    sentence (`x = \\boxed{3} or \\boxed{4}`) are several answers.
+    sentence (`x = \boxed{3} or \boxed{4}`) are several answers.
     """
     boxes = find_boxes(seen.text)
     if boxes.unclosed:

@@ -69,7 +69,7 @@ def find_code(text: str, entry_point: str | None = None, *, language: str = "pyt
     if language != "python":
         return _other_language(shown, seen.offset, blocks, language)
     fenced = [block for block in blocks if block.fenced and block.language in _PYTHON]
-    found = [each for block in fenced for each in _read_block(shown, block)]
+    found = _read_blocks(shown, blocks)
     decided = _choose(found, entry_point)
     if decided is None or (entry_point is not None and not decided.source.defines(entry_point)):
         rest = [each for block in blocks if block not in fenced for each in _read_rest(shown, block, blocks)]
@@ -115,6 +115,33 @@ def _choose(found: Sequence[_Candidate], entry_point: str | None) -> _Candidate 
     return substantial[-1] if substantial else None
 
 
+_ENDS_TRIED = 4
+"""Later fences that may end a block whose first end left a string open."""
+
+
+def _read_blocks(text: str, blocks: Sequence[Block]) -> list[_Candidate]:
+    """Fenced Python blocks; one that ends within a long string goes on behind the fence in it."""
+    found: list[_Candidate] = []
+    at = 0
+    for place, block in enumerate(blocks):
+        if not block.fenced or block.language not in _PYTHON or block.start < at:
+            continue
+        read = list(_read_block(text, block))
+        code = text[block.start : block.end]
+        if read[:1] != [] and read[0].rule != "fence:part":
+            found += read
+            continue
+        if code.count('"""') % 2 or code.count("'''") % 2:
+            for later in blocks[place + 1 : place + 1 + _ENDS_TRIED]:
+                whole = Block(block.start, later.end, block.language, fenced=True, closed=later.closed)
+                longer = list(_read_block(text, whole))
+                if longer and longer[0].rule != "fence:part":
+                    read, at = longer, later.end
+                    break
+        found += read
+    return found
+
+
 def _read_block(text: str, block: Block) -> Iterable[_Candidate]:
     """A fenced block as code; its statements one by one where the whole does not parse."""
     start, end = _without_blank_lines(text, block.start, block.end)
@@ -149,11 +176,13 @@ def _regions(text: str, start: int, end: int, rule: str, *, closed: bool) -> lis
 def _parse_dedented(code: str) -> Source | None:
     """The code at the left margin; also where only its first line lost its indentation."""
     source = parse(textwrap.dedent(code))
-    if source is None and "\n" in code:
-        first, _, rest = code.partition("\n")
-        indented = re.search(r"^[ \t]+(?=\S)", rest, re.MULTILINE)
-        if indented is not None and not first.startswith((" ", "\t")):
-            source = parse(textwrap.dedent(indented[0] + code))
+    first, _, rest = code.partition("\n")
+    if source is not None or not rest.strip() or first[:1].isspace():
+        return source
+    indent = min(re.findall(r"^[ \t]*(?=\S)", rest, re.MULTILINE), key=len)
+    for missing in (indent, indent[4:]):
+        if missing and source is None:
+            source = parse(textwrap.dedent(missing + code))
     return source
 
 
@@ -265,7 +294,9 @@ def _head(prompt: str, entry_point: str | None) -> str:
     """What the prompt has before the entry point: imports, constants, helper functions."""
     if entry_point is None:
         return prompt if parse(prompt) is not None else ""
-    starts = list(re.finditer(rf"^(?:@.*\n)*(?:async )?(?:def|class) {re.escape(entry_point)}\b", prompt, re.MULTILINE))
+    starts = list(
+        re.finditer(rf"^(?:@.*\n)*(?:async )?(?:def|class) {re.escape(entry_point)}\b", prompt, re.MULTILINE)
+    )
     return prompt[: starts[-1].start()] if starts else ""
 
 

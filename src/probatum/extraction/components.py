@@ -58,7 +58,9 @@ class OptionLetter:
         """
         labels = self.labels or default_labels(len(item.choices))
         if item.choices and len(item.choices) > len(labels):
-            raise UsageError(f"item {item.id!r} has {len(item.choices)} choices and only {len(labels)} labels")
+            raise UsageError(
+                f"item {item.id!r} has {len(item.choices)} choices and only {len(labels)} labels"
+            )
         texts = item.choices or ("",) * len(labels)
         return Choices.of(dict(zip(labels, texts, strict=False)))
 

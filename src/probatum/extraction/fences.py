@@ -13,6 +13,9 @@ _FENCE = re.compile(
 )
 
 
+_MARKDOWN = frozenset({"", "markdown", "md", "text", "txt"})
+
+
 @dataclass(frozen=True, slots=True)
 class Block:
     """What stands between two fences, or between a fence and an end of the text."""
@@ -61,8 +64,9 @@ def _closes(opened: re.Match[str], fence: re.Match[str]) -> bool:
 
 
 def _nests(opened: re.Match[str], fence: re.Match[str]) -> bool:
-    """A fence with an info string inside a block: another block begins, the first was not closed.
+    """Another block begins: the first one was not closed, or holds Markdown with a block in it.
 
-    Inside a longer fence, or one that says it holds Markdown, it is the block that counts.
+    In code of a longer fence, a shorter one is part of the code.
     """
-    return bool(fence["info"])
+    longer = len(opened["ticks"]) > len(fence["ticks"])
+    return bool(fence["info"]) and not (longer and opened["info"].lower() not in _MARKDOWN)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import deque
 from functools import lru_cache
 
-from probatum.extraction.characters import LINE
+from probatum.extraction.characters import LINE, fold_width
 
-__all__ = ["ANSWER_MARKERS", "Payload", "declared_lines"]
+__all__ = ["ANSWER_MARKERS", "Payload", "declared_lines", "inline_marks"]
 
 ANSWER_MARKERS = (
     "Final answer:",
     "The final answer is",
     "Answer:",
     "####",
+    "【答案】",
+    "【正确答案】",
     "最终答案：",
     "正确答案：",
     "参考答案：",
@@ -58,38 +60,39 @@ _DECORATION = r"[ \t>*_#`~\-•\d.)]{0,12}"
 """What may stand before the mark on its line: quotation, emphasis, heading, bullet, number."""
 
 
-@lru_cache(maxsize=128)
-def _line_pattern(markers: tuple[str, ...]) -> re.Pattern[str]:
-    spelled = sorted({marker.strip() for marker in markers if marker.strip()}, key=len, reverse=True)
-    return re.compile(
-        rf"(?:{'|'.join(_spell(marker) for marker in spelled)})",
-        re.IGNORECASE,
-    )
+_KEPT = 1000
+"""Marks looked at, from the end: a text with more of them repeats itself."""
 
 
 def _spell(marker: str) -> str:
-    """One mark as a pattern: any width, blanks before a colon, emphasis between."""
+    """One mark as a pattern: blanks between its words, emphasis and a remark before its colon."""
     body = marker.rstrip(":： ")
     words = r"[ \t]{1,3}".join(re.escape(word) for word in body.split())
     if body == marker:
-        tail = r"(?![^\W\d_])" if body[-1:].isascii() and body[-1:].isalpha() else ""
-        return words + tail + r"[ \t*_]{0,4}[:：]?"
+        word_goes_on = r"(?![^\W\d_])" if body[-1:].isascii() and body[-1:].isalpha() else ""
+        return words + word_goes_on + r"[ \t*_]{0,4}[:：]?"
     return words + r"[ \t*_`]{0,6}(?:\([^()\n]{0,40}\)[ \t*_]{0,4})?[:：]"
 
 
 @lru_cache(maxsize=128)
-def _anchored(markers: tuple[str, ...]) -> re.Pattern[str]:
+def _pattern(markers: tuple[str, ...], *, anchored: bool) -> re.Pattern[str]:
+    spelled = sorted(
+        {fold_width(each).strip() for each in markers if each.strip(" :：")}, key=len, reverse=True
+    )
+    mark = "|".join(_spell(each) for each in spelled) or r"(?!)"
+    before = rf"(?:^|\n){_DECORATION}" if anchored else r"(?<![^\W\d_])"
     return re.compile(
-        rf"(?:^|\n){_DECORATION}(?P<mark>{_line_pattern(markers).pattern})(?P<rest>[^\n]*)", re.IGNORECASE
+        rf"{before}(?:{mark})(?P<rest>[^\n]*)" if anchored else rf"{before}(?:{mark})", re.IGNORECASE
     )
 
 
-def declared_lines(folded: str, markers: tuple[str, ...]) -> Iterator[Payload]:
+def declared_lines(folded: str, markers: tuple[str, ...]) -> list[Payload]:
     """What follows each mark that begins a line, in order; a mark alone on its line takes the next.
 
     `folded` is the text after `characters.fold`.
     """
-    pattern = _anchored(markers)
+    pattern = _pattern(markers, anchored=True)
+    found: deque[Payload] = deque(maxlen=_KEPT)
     for match in pattern.finditer(folded):
         start, end = match.span("rest")
         if not folded[start:end].strip(" \t*_`~"):
@@ -99,4 +102,22 @@ def declared_lines(folded: str, markers: tuple[str, ...]) -> Iterator[Payload]:
             if following is None or pattern.match(folded, following.start() - 1):
                 continue
             start, end = following.span()
-        yield start, end
+        found.append((start, end))
+    return list(found)
+
+
+def inline_marks(folded: str, markers: tuple[str, ...]) -> list[Payload]:
+    """What follows a mark of the task's own in the midst of a line, up to the end of the line.
+
+    The general marks are left to phrases, which know how people put them.
+    """
+    if markers is ANSWER_MARKERS:
+        return []
+    pattern = _pattern(markers, anchored=False)
+    ends = [match.end() for match in deque(pattern.finditer(folded), _KEPT)]
+    return [(end, _line_end(folded, end)) for end in ends]
+
+
+def _line_end(folded: str, start: int) -> int:
+    end = folded.find("\n", start, start + 400)
+    return end if end >= 0 else min(len(folded), start + 400)

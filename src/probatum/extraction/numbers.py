@@ -97,7 +97,9 @@ def _behind() -> re.Pattern[str]:
     )
 
 
-_FACTOR = re.compile(r"\s?(?:\\(?:pi|sqrt|cdot|times|left|log|ln|sin|cos|tan|e\b|infty)|[π√∞!^]|[xyzn]\b(?!-)|i\b)")
+_FACTOR = re.compile(
+    r"\s?(?:\\(?:pi|sqrt|cdot|times|left|log|ln|sin|cos|tan|e\b|infty)|[π√∞!^]|[xyzn]\b(?!-)|i\b)"
+)
 """A factor that is no number, right behind one."""
 
 
@@ -122,9 +124,7 @@ def scan_numbers(text: str, decimal: Decimal = "point", *, chinese: bool = False
         at = max(at, found[-1].end) if found else at
     if not chinese:
         return found
-    return sorted(
-        [*found, *(Number(*each) for each in scan_numerals(folded))], key=lambda each: each.start
-    )
+    return sorted([*found, *(Number(*each) for each in scan_numerals(folded))], key=lambda each: each.start)
 
 
 _NO_NUMBER = re.compile(r"[0-9]{1,4}(?:(?:/[0-9]{1,4}){2}|(?::[0-9]{1,4})+)(?![0-9])")

@@ -17,7 +17,9 @@ _UNIT = {"十": 10, "拾": 10, "百": 100, "佰": 100, "千": 1000, "仟": 1000}
 _MYRIAD = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8, "兆": 10**12}
 
 _SIGN = "".join({**_DIGIT, **_UNIT, **_MYRIAD})
-_NUMERAL = re.compile(rf"[负負]?[{_SIGN}](?:[{_SIGN}点點]|分之|又){{0,60}}|[负負]?百分之[{_SIGN}点點]{{1,60}}")
+_NUMERAL = re.compile(
+    rf"[负負]?[{_SIGN}](?:[{_SIGN}点點]|分之|又){{0,60}}|[负負]?百分之[{_SIGN}点點]{{1,60}}"
+)
 
 
 def scan_numerals(text: str) -> Iterator[tuple[Fraction, int, int]]:
@@ -84,9 +86,18 @@ def _integer(text: str) -> int | None:
         elif each in _UNIT:
             section += (1 if digit is None else digit) * _UNIT[each]
             digit, unit = None, _UNIT[each]
+        elif each not in _MYRIAD:
+            return None
         else:
-            total = (total + section + (digit or 0)) * _MYRIAD[each] if _MYRIAD[each] > 10**4 else (
-                total + (section + (digit or 0)) * _MYRIAD[each]
+            total = (
+                (total + section + (digit or 0)) * _MYRIAD[each]
+                if _MYRIAD[each] > 10**4
+                else (total + (section + (digit or 0)) * _MYRIAD[each])
             )
             section, digit, unit = 0, None, _MYRIAD[each]
-    return total + section + (digit or 0) * (unit // 10 if digit and 10 < unit <= 10**3 else 1)
+    return total + section + (digit or 0) * _left_out(unit)
+
+
+def _left_out(unit: int) -> int:
+    """The unit that the last digit leaves out: 三百五 is 350, 三十五 is 35."""
+    return unit // 10 if unit in {100, 1000} else 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -11,7 +11,7 @@ from probatum.core.errors import UsageError
 from probatum.extraction.boxes import boxed_in
 from probatum.extraction.characters import WORD, fold, fold_width, sentence_end
 from probatum.extraction.evidence import Ambiguous, Extraction, Found, Missing, answer_of
-from probatum.extraction.markers import ANSWER_MARKERS, declared_lines
+from probatum.extraction.markers import ANSWER_MARKERS, declared_lines, inline_marks
 from probatum.extraction.phrases import corrected, names_choice
 from probatum.extraction.reasoning import Visible, visible
 
@@ -22,7 +22,7 @@ Options = str | Sequence[str] | Mapping[str, str]
 
 
 def default_labels(count: int) -> tuple[str, ...]:
-    """A … Z, then AA, AB, …
+    """Letters A … Z, then AA, AB, … as labels of so many options.
 
     >>> default_labels(28)[-3:]
     ('Z', 'AA', 'AB')
@@ -126,7 +126,7 @@ class _Reader:
 _OPENING = (
     r"(?:[\s*_~`$\"'“‘«「『【《〈({\[<:：=>→-]|\\[(\[]|\\(?:text|textbf|mathbf|mathrm|mathsf|boxed|fbox|bf|rm)\b"
     r"|\b(?:option|choice|answer|letter|number|clearly|definitely|probably|likely|most|simply|indeed"
-    r"|actually|therefore|thus|then|only|the|correct|best|either|both|la|lettre|letra|lettera|opción|option"
+    r"|actually|therefore|thus|then|only|the|is|are|correct|best|either|both|la|lettre|letra|lettera|opción|option"
     r"|buchstabe)\b|选项|選項|选|選|第|应|是|为|：){0,12}"
 )
 _BETWEEN = (
@@ -134,17 +134,17 @@ _BETWEEN = (
     r"(?:\s?(?:and|or)\b)?(?:\s?(?:option|choice)\b)?[\s*_`$(\[{\"'“‘]{0,6}"
 )
 _IS_RIGHT = (
-    r"(?:(?:\s(?:is|would be|must be|seems|appears to be)(?:\s(?:clearly|therefore|thus|probably|likely|indeed"
-    r"|obviously|definitely))?\s(?:the\s)?(?:(?:only|most|best|single)\s)?"
+    r"(?:(?:\s(?:is|would be|must be|seems|appears to be)(?:\s(?:clearly|therefore|thus|probably|likely"
+    r"|indeed|obviously|definitely))?\s(?:the\s)?(?:(?:only|most|best|single)\s)?"
     r"(?:(?:correct|right|best|appropriate|accurate|likely)(?:\s(?:answer|option|choice|one|statement))|answer"
     r"|(?:correct|right)(?=[\s]{0,3}(?:[.,;!)]|$|\n|because|since|as)))\b)"
-    r"|\s?(?:项|項|选项|選項)?(?:才|就)?(?:是|为)?(?:正确|對|对|正確|合适|恰当)(?:的|答案|选项|選項)?)"
+    r"|\s?(?:项|項|选项|選項)?(?:才|就)?(?:是|为)?最?(?:正确|對|对|正確|合适|恰当|佳|符合)(?:的|答案|选项|選項)?)"
 )
 _ARTICLE = {"a", "i", "o", "y", "e"}
 """Labels that are also words; alone in a sentence they are labels only where nothing goes on."""
 
 _TERMINATED = re.compile(
-    r"[\s]{0,2}(?:[).,:;!?\]}*$\"'”’»|\\<>。，；、：）】」』/=`_~]|$|\n|\b(?:because|since|is|was|due|for|as|and|or|by)\b)",
+    rf"(?=\w)(?!{WORD})|[\s]{{0,2}}(?:[).,:;!?\]}}*$\"'”’»|\\<>。，；、：）】」』/=`_~]|$|\n|\b(?:because|since|is|was|due|for|as|and|or|by)\b)",
     re.IGNORECASE,
 )
 _WRAPPED = "([{*$\"'“‘【「（`_"
@@ -167,6 +167,18 @@ def _reader(choices: Choices) -> _Reader:
     return _Reader(choices)
 
 
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """A text as it is read: without reasoning, folded."""
+
+    seen: Visible
+    folded: str
+    markers: tuple[str, ...]
+
+
+_Stage = Callable[["_Reader", _Page], "list[_Candidate] | Missing | None"]
+
+
 def find_option(
     text: str,
     choices: Choices,
@@ -179,36 +191,31 @@ def find_option(
     seen = visible(text)
     if seen.truncated:
         return Missing("reasoning was never closed", truncated=True)
-    folded = fold(seen.text)
-    if not folded.strip():
+    page = _Page(seen, fold(seen.text), markers)
+    if not page.folded.strip():
         return Missing("the answer is empty")
     reader = _reader(choices)
-    stages = [_declared, _boxed, _whole, _phrases, _verdicts]
-    if loose:
-        stages += [_edges, _named_text, _only]
-    for stage in stages:
-        found = stage(reader, seen, folded, markers)
+    for stage in (*_MARKED, *(_SEARCHED if loose else ())):
+        found = stage(reader, page)
         if isinstance(found, Missing):
             return found
         if found:
-            return _decide(reader, seen, folded, found, multiple)
+            return _decide(reader, page, found, multiple)
     return Missing("no option")
 
 
-def _decide(
-    reader: _Reader, seen: Visible, folded: str, found: list[_Candidate], multiple: bool
-) -> Found:
+def _decide(reader: _Reader, page: _Page, found: list[_Candidate], multiple: bool) -> Found:
     """The last candidate, if those before it agree or are corrected by it."""
     last = found[-1]
     dissent = [each for each in found[:-1] if each.labels != last.labels]
-    if dissent and not corrected(folded, dissent[-1].end, last.start + 1):
+    if dissent and not corrected(page.folded, dissent[-1].end, last.start + 1):
         named = [*dissent, last]
     elif len(last.labels) > 1 and not multiple:
         named = [_Candidate((label,), last.start, last.end, last.rule) for label in last.labels]
     else:
         order = [label for label in reader.choices.labels if label in last.labels]
-        return _extraction(seen, last, ",".join(order))
-    return Ambiguous(tuple(_extraction(seen, each, ",".join(each.labels)) for each in named))
+        return _extraction(page.seen, last, ",".join(order))
+    return Ambiguous(tuple(_extraction(page.seen, each, ",".join(each.labels)) for each in named))
 
 
 def _extraction(seen: Visible, candidate: _Candidate, answer: str) -> Extraction:
@@ -256,44 +263,43 @@ def _text_at(reader: _Reader, folded: str, start: int, end: int, rule: str) -> _
     return None
 
 
-def _declared(
-    reader: _Reader, seen: Visible, folded: str, markers: tuple[str, ...]
-) -> list[_Candidate] | None:
-    last = None
-    for start, end in declared_lines(folded, markers):
-        last = _read_at(reader, folded, start, end, "declared:line") or last
-    return [last] if last else None
+def _declared(reader: _Reader, page: _Page) -> list[_Candidate] | None:
+    places = [("declared:inline", span) for span in inline_marks(page.folded, page.markers)]
+    places += [("declared:line", span) for span in declared_lines(page.folded, page.markers)]
+    for rule, (start, end) in reversed(places):
+        last = _read_at(reader, page.folded, start, end, rule)
+        if last is not None:
+            return [last]
+    return None
 
 
-def _boxed(
-    reader: _Reader, seen: Visible, folded: str, markers: tuple[str, ...]
-) -> list[_Candidate] | Missing | None:
-    if "\\boxed" not in folded and "\\fbox" not in folded:
+def _boxed(reader: _Reader, page: _Page) -> list[_Candidate] | Missing | None:
+    if "\\boxed" not in page.folded and "\\fbox" not in page.folded:
         return None
-    box = boxed_in(seen)
+    box = boxed_in(page.seen)
     if isinstance(box, Missing):
         return box if box.truncated else None
     found: list[_Candidate] = []
     for each in (box,) if isinstance(box, Extraction) else box.candidates:
-        start, end = each.span[0] - seen.offset, each.span[1] - seen.offset
-        candidate = _read_at(reader, folded, start, end, "box:label")
+        start, end = each.span[0] - page.seen.offset, each.span[1] - page.seen.offset
+        candidate = _read_at(reader, page.folded, start, end, "box:label")
         if candidate is not None and candidate.end >= end - 12:
             found.append(candidate)
     return found or None
 
 
-def _whole(
-    reader: _Reader, seen: Visible, folded: str, markers: tuple[str, ...]
-) -> list[_Candidate] | None:
+def _whole(reader: _Reader, page: _Page) -> list[_Candidate] | None:
     """The whole text is a label, a label with its text, or the text of one option."""
-    start = len(folded) - len(folded.lstrip())
-    end = len(folded.rstrip())
-    if "\n" in folded[start:end]:
+    start = len(page.folded) - len(page.folded.lstrip())
+    end = len(page.folded.rstrip())
+    if "\n" in page.folded[start:end]:
         return None
-    candidate = _read_at(reader, folded, start, end, "whole:label")
-    if candidate is None or candidate.rule == "whole:text":
-        return [candidate] if candidate else None
-    rest = folded[candidate.end : end].strip(" \t*_`$.,;:!?)]}>\"'”’。！，\\|")
+    if (named := reader.by_text.get(_text_key(page.folded[start:end]))) is not None:
+        return [_Candidate((named,), start, end, "whole:text")]
+    candidate = _read_at(reader, page.folded, start, end, "whole:label")
+    if candidate is None or candidate.rule != "whole:label":
+        return None
+    rest = page.folded[candidate.end : end].strip(" \t*_`$.,;:!?)]}>\"'”’。！，\\|")
     if not rest:
         return [candidate]
     if len(candidate.labels) == 1 and reader.by_text.get(_text_key(rest)) == candidate.labels[0]:
@@ -301,84 +307,97 @@ def _whole(
     return None
 
 
-def _phrases(
-    reader: _Reader, seen: Visible, folded: str, markers: tuple[str, ...]
-) -> list[_Candidate] | None:
-    found = []
-    for _, start in names_choice(folded):
-        end = sentence_end(folded, start, start + 300)
-        candidate = _read_at(reader, folded, start, max(end, start), "phrase:answer")
+def _phrases(reader: _Reader, page: _Page) -> list[_Candidate] | None:
+    """Choices that a phrase calls the answer; those it merely chooses, where they come later or alone."""
+    strong = _phrased(reader, page.folded, strong=True)
+    weak = _phrased(reader, page.folded, strong=False)
+    last = strong[-1].end if strong else 0
+    return [*strong, *(each for each in weak if each.start >= last)] or None
+
+
+def _phrased(reader: _Reader, folded: str, *, strong: bool) -> list[_Candidate]:
+    found: list[_Candidate] = []
+    rule = "phrase:answer" if strong else "phrase:choice"
+    for start in names_choice(folded, strong=strong):
+        end = max(start, sentence_end(folded, start, start + 300))
+        candidate = _read_at(reader, folded, start, end, rule)
         if candidate is not None and (not found or candidate.start > found[-1].start):
             found.append(candidate)
-    return found or None
+    return found
 
 
-def _verdicts(
-    reader: _Reader, seen: Visible, folded: str, markers: tuple[str, ...]
-) -> list[_Candidate] | None:
+def _verdicts(reader: _Reader, page: _Page) -> list[_Candidate] | None:
     """`(B) is the correct answer`, `只有选项C是对的`."""
     found = []
-    for match in reader.first.finditer(folded):
+    for match in reader.first.finditer(page.folded):
         label = match["label"]
         if not (match["named"] or match["open"]) and label[0].islower():
             continue
-        found.append(
-            _Candidate((reader.by_key[label.casefold()],), *match.span("label"), "phrase:is_right")
-        )
+        found.append(_Candidate((reader.by_key[label.casefold()],), *match.span("label"), "phrase:is_right"))
     return found or None
 
 
-def _edges(
-    reader: _Reader, seen: Visible, folded: str, markers: tuple[str, ...]
-) -> list[_Candidate] | None:
+_LABEL_ENDS = re.compile(r"[*_`\s]{0,3}[).,。．、]")
+
+
+def _edges(reader: _Reader, page: _Page) -> list[_Candidate] | None:
     """A line of its own at the beginning or at the end: `B`, `(B)`, `B. Because …`."""
-    lines = [match.span() for match in _first_and_last(folded)]
     found = []
-    for start, end in lines:
-        candidate = _read_at(reader, folded, start, end, "loose:line")
+    for place, (start, end) in enumerate(_first_and_last(page.folded)):
+        candidate = _read_at(reader, page.folded, start, end, "loose:line")
         if candidate is None or len(candidate.labels) > 1:
             continue
-        rest = folded[candidate.end : end]
+        rest = page.folded[candidate.end : end]
         stripped = rest.strip(" \t*_`$.,;:!?)]}>\"'”’。！，\\|")
-        if not stripped or reader.by_text.get(_text_key(stripped)) == candidate.labels[0]:
-            found.append(candidate)
-        elif start == lines[0][0] and re.match(r"[*_`\s]{0,3}[).:,。．、]", rest) and not rest.startswith(":"):
+        whole = not stripped or reader.by_text.get(_text_key(stripped)) == candidate.labels[0]
+        if whole or (place == 0 and _LABEL_ENDS.match(rest)):
             found.append(candidate)
     return found or None
 
 
-def _first_and_last(folded: str) -> Iterator[re.Match[str]]:
-    line = re.compile(r"[^\n]*\S[^\n]*")
-    first = line.search(folded)
-    if first is None:
-        return
-    yield first
+def _first_and_last(folded: str) -> list[tuple[int, int]]:
+    """The first and the last line that are not empty."""
+    start, end = len(folded) - len(folded.lstrip()), len(folded.rstrip())
+    first_end = folded.find("\n", start, end)
+    if first_end < 0:
+        return [(start, end)]
+    return [(start, first_end), (folded.rfind("\n", 0, end) + 1, end)]
+
+
+def _last_line(folded: str) -> tuple[int, int]:
+    """The last line that is not empty, or its last 400 characters: where conclusions stand."""
     end = len(folded.rstrip())
-    start = folded.rfind("\n", 0, end) + 1
-    if start > first.start():
-        last = line.match(folded, start, end)
-        if last is not None:
-            yield last
+    return max(folded.rfind("\n", 0, end) + 1, end - 400), end
 
 
-def _named_text(
-    reader: _Reader, seen: Visible, folded: str, markers: tuple[str, ...]
-) -> list[_Candidate] | None:
-    """Texts of options, as whole words, where one option alone is mentioned."""
-    if not reader.by_text or len(folded) > 100_000:  # noqa: PLR2004 - no answer is as long
-        return None
-    lowered = folded.casefold() if len(folded.casefold()) == len(folded) else folded.lower()
-    if len(lowered) != len(folded):
+def _named_text(reader: _Reader, page: _Page) -> list[_Candidate] | None:
+    """The last sentence has the text of one option, as whole words."""
+    start, end = _last_line(page.folded)
+    while (stop := sentence_end(page.folded, start, end) + 1) < end:
+        start = stop
+    lowered = page.folded[start:end].lower()
+    if not reader.by_text or len(lowered) != end - start:
         return None
     found = []
     for key, label in reader.by_text.items():
         at = lowered.find(key)
         while at >= 0:
             if _stands_alone(lowered, at, at + len(key)):
-                found.append(_Candidate((label,), at, at + len(key), "loose:text"))
+                found.append(_Candidate((label,), start + at, start + at + len(key), "loose:text"))
                 break
             at = lowered.find(key, at + 1)
-    return found or None
+    return _longest(found) or None
+
+
+def _longest(found: list[_Candidate]) -> list[_Candidate]:
+    """Without texts that are part of another one found (`42` in `42 km`)."""
+    return [
+        each
+        for each in found
+        if not any(
+            other is not each and other.start <= each.start and each.end <= other.end for other in found
+        )
+    ]
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
@@ -389,19 +408,24 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
     return not (before or after or number)
 
 
-def _only(
-    reader: _Reader, seen: Visible, folded: str, markers: tuple[str, ...]
-) -> list[_Candidate] | None:
-    """The only label that the text mentions, in capitals or in brackets."""
+def _only(reader: _Reader, page: _Page) -> list[_Candidate] | None:
+    """The last line names a label, in capitals or in brackets, and the text names no other one."""
     found: dict[str, _Candidate] = {}
-    for match in reader.label.finditer(folded):
+    for match in reader.label.finditer(page.folded):
         start, stop = match.span("label")
         label = match["label"]
-        wrapped = bool(start) and folded[start - 1] in "([（【" and folded[stop : stop + 1] in {")", "]", "】"}
-        if label[0].isdecimal() and not wrapped:
-            continue
-        if not wrapped and (label[0].islower() or label.casefold() in _ARTICLE):
+        wrapped = (
+            bool(start)
+            and page.folded[start - 1] in "([（【"
+            and page.folded[stop : stop + 1] in {")", "]", "】"}
+        )
+        if not wrapped and (label[0].isdecimal() or label[0].islower() or label.casefold() in _ARTICLE):
             continue
         name = reader.by_key[label.casefold()]
-        found.setdefault(name, _Candidate((name,), start, stop, "loose:only_label"))
-    return list(found.values()) or None
+        found[name] = _Candidate((name,), start, stop, "loose:only_label")
+    named = sorted(found.values(), key=lambda each: each.start)
+    return named if named and named[-1].start >= _last_line(page.folded)[0] else None
+
+
+_MARKED: tuple[_Stage, ...] = (_declared, _boxed, _whole, _phrases, _verdicts)
+_SEARCHED: tuple[_Stage, ...] = (_edges, _named_text, _only)

@@ -3,32 +3,49 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import deque
 from functools import lru_cache
 
 __all__ = ["answer_phrases", "corrected", "names_choice", "number_phrases"]
 
 _BLANK = r"[^\S\n]"
 
-_NAMED = (
-    # English; "the answer to the second question is"
-    r"\b(?:answer|result|solution|response|choice|option|selection|alternative|conclusion|letter|statement)s?\b"
-    rf"(?:{_BLANK}(?:to|for|of|that|from|in|among|here|given|choice|option|which)\b[^.!?\n:=]{{0,80}}?)?"
+_IS = (
     rf"[\s*_`\"”]{{0,4}}(?:\b(?:is|are|was|be|equals?|becomes?|seems{_BLANK}to{_BLANK}be"
-    rf"|appears{_BLANK}to{_BLANK}be|comes{_BLANK}to)\b|=|:|->|→|-)",
-    # German
+    rf"|appears{_BLANK}to{_BLANK}be|comes{_BLANK}to)\b|=|:|->|→|⇒)"
+)
+_OF = (
+    rf"(?:{_BLANK}\([^()\n]{{0,60}}\))?"
+    rf"(?:{_BLANK}(?:to|for|of|that|from|in|among|here|given|choice|option|which)\b[^.!?\n:=]{{0,80}}?)?"
+)
+"""`the answer to the second question is`."""
+
+_ENGLISH = (rf"\banswers?\b{_OF}{_IS}",)
+_CHOICE = (rf"\b(?:choice|option|selection|alternative|response|statement|letter)s?\b{_OF}{_IS}",)
+
+_NAMED = (
+    *_ENGLISH,
+    # German, French
     r"\b(?:antwort(?:möglichkeit)?|lösung|ergebnis|option)\b(?: ist| lautet| wäre|:)|\brichtig ist\b",
-    # French
     r"\b(?:réponse|solution|option|résultat)\b(?: correcte| exacte| finale| juste)?(?: est|\s?:)",
     # Spanish, Portuguese, Italian
-    r"\b(?:respuesta|opción|solución|resultado|resposta|alternativa|opção|solução|risposta|opzione|soluzione)\b"
-    r"(?: correct[ao]s?| corret[ao]| certa| final[e]?| giusta| esatta)?(?: es| é| è|\s?:)",
+    (
+        r"\b(?:respuesta|opción|solución|resultado|resposta|alternativa|opção|solução"
+        r"|risposta|opzione|soluzione)\b"
+        r"(?: correct[ao]s?| corret[ao]| certa| final[e]?| giusta| esatta)?(?: es| é| è|\s?:)"
+    ),
     # Russian, Ukrainian, Polish, Dutch, Turkish, Indonesian, Vietnamese, Swahili
     r"(?:ответ|вариант|відповідь|варіант)(?:\s?[:—–-]|\s(?:это|це|є)\b)",
     r"\b(?:odpowied[źz]|odpowiedzią)\b(?: to| jest|:)|\bantwoord\b(?: is|:)|\bcevap\b\s?:|\bcevabı\b",
-    r"\bjawaban(?:nya)?\b(?: yang benar)?(?: adalah|:)|(?:đáp án|câu trả lời)(?: đúng)?(?: là|:)|\bjibu\b(?: ni|:)",
+    (
+        r"\bjawaban(?:nya)?\b(?: yang benar)?(?: adalah|:)|(?:đáp án|câu trả lời)(?: đúng)?(?: là|:)"
+        r"|\bjibu\b(?: ni|:)"
+    ),
     # Chinese, Japanese, Korean
-    r"(?:答案|选项|選項|结果|結果|结论|得数)(?:应该|应当|应|應該|就|便|只能|显然|分别)?(?:是|为|為|选择|选|選|：|:|=)",
+    (
+        r"(?:答案|选项|選項|结果|結果|结论|得数)(?:应该|应当|应|應該|就|便|只能|显然|分别)?"
+        r"(?:是|为|為|選择|选|選|：|:|=)"
+    ),
     r"(?:答え|正解|正答|解答|回答)(?:は|：|:)|(?:정답|답)(?:은|는|:)",
     # Arabic, Hindi, Bengali, Thai
     r"(?:الإجابة|الجواب)(?: الصحيحة| الصحيح)?(?: هي| هو|:)|उत्तर(?: है|:)|উত্তর(?: হল|:)|คำตอบ(?:คือ| คือ|:)",
@@ -36,15 +53,20 @@ _NAMED = (
 )
 
 _CHOSEN = (
-    r"\b(?:I|we)(?:['’](?:d|ll|m|ve))?(?: would| will| am| have| can| must| shall| think it['’]?s| believe it['’]?s)?"
-    r"(?: \w{1,12}ly)?(?: to)? (?:choose|chose|pick|picked|select|selected|go with|going with|went with|opt for"
-    r"|choosing|picking|selecting|settle on|vote for|conclude|answer|say|think it is|believe it is)\b",
-    r"\b(?:must|should|would|has to) be(?= \(?[A-Z0-9]{1,2}\)?(?:[.,;!\s]|$))",
-    r"\b(?:therefore|thus|hence|so),?(?: it(?:['’]s| is| must be))?:?(?=[ *_`$(]{1,6}[A-Z0-9]{1,2}[)*_`$.\s])",
+    (
+        r"\b(?:I|we)(?:['’](?:d|ll|m|ve))?(?: would| will| am| have| can| must| shall"
+        r"| think it['’]?s| believe it['’]?s)?(?: \w{1,12}ly)?(?: to)? "
+        r"(?:choose|chose|pick|picked|select|selected|go with|going with|went with|opt for|choosing|picking"
+        r"|selecting|settle on|vote for|conclude|answer|say|think it is|believe it is)\b"
+    ),
+    r"\b(?:must|should|would|has to) be(?= \(?[A-Z0-9]{1,2}\)?(?:[.;!]|\s*(?:\n|$)))",
+    (
+        r"\b(?:therefore|thus|hence|so),?(?: it(?:['’]s| is| must be))?:?"
+        r"(?=[ *_`$(]{1,6}[A-Z0-9]{1,2}[)*_`$]{0,4}(?:[.;!]|\s?(?:\n|$)))"
+    ),
     r"\b(?:choose|select|pick|option) (?=\(?[A-Z0-9]\)?[.!]?\s{0,3}$)",
-    r"(?:选择|選擇|选|選)(?:项|項|的是|择)?(?:：|:)?",
+    r"(?:选择|選擇|选|選)(?![项項])(?:的是)?(?:：|:)?",
     r"\b(?:je choisis|ich wähle|elijo|escolho|scelgo)\b",
-    r"\b(?:只有|选项|選項)(?=[A-Z])",
 )
 _REFUSED = re.compile(r"(?:不能|不应|不該|不该|不会|不可|不|勿|别|非|未|没|误|排除|错)(?:应|能|该)?$")
 """Before 选: the option is ruled out."""
@@ -52,18 +74,31 @@ _REFUSED = re.compile(r"(?:不能|不应|不該|不该|不会|不可|不|勿|别
 
 @lru_cache(maxsize=1)
 def _numbers() -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{each})" for each in _NAMED), re.IGNORECASE)
+    return _alternatives(*_NAMED)
 
 
-@lru_cache(maxsize=1)
-def _choices() -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{each})" for each in (*_NAMED, *_CHOSEN)), re.IGNORECASE)
+def _alternatives(*patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{each})" for each in patterns), re.IGNORECASE)
+
+
+@lru_cache(maxsize=2)
+def _choices(strong: bool) -> re.Pattern[str]:
+    return _alternatives(*_NAMED) if strong else _alternatives(*_CHOICE, *_CHOSEN)
 
 
 _ANSWER = (
-    r"\b(?:final |correct |right |short )?answer(?: to the question| here)?[\s*_]{0,4}(?:\bis\b|:|=)(?:\s?that\b)?:?",
-    r"\b(?:antwort|lösung)\b(?: ist| lautet|:)|\bréponse\b(?: est|\s?:)|\b(?:respuesta|resposta|risposta)\b(?: es| é| è|:)",
-    r"ответ\s?[:—–-]|(?:答案|正确答案)(?:应该|应当|应|就)?(?:是|为|為|：|:)|(?:答え|正解|正答)(?:は|：|:)|정답(?:은|:)",
+    (
+        r"\b(?:final |correct |right |short )?answer(?: to the question| here)?[\s*_]{0,4}(?:\bis\b|:|=)"
+        r"(?:\s?that\b)?:?"
+    ),
+    (
+        r"\b(?:antwort|lösung)\b(?: ist| lautet|:)|\bréponse\b(?: est|\s?:)"
+        r"|\b(?:respuesta|resposta|risposta)\b(?: es| é| è|:)"
+    ),
+    (
+        r"ответ\s?[:—–-]|(?:答案|正确答案)(?:应该|应当|应|就)?(?:是|为|為|：|:)|(?:答え|正解|正答)(?:は|：|:)"
+        r"|정답(?:은|:)"
+    ),
 )
 
 
@@ -72,24 +107,30 @@ def _answers() -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{each})" for each in _ANSWER), re.IGNORECASE)
 
 
-def answer_phrases(folded: str) -> Iterator[int]:
+_LAST = 1000
+"""Phrases looked at, from the end: a text with more of them repeats itself."""
+
+
+def answer_phrases(folded: str) -> list[int]:
     """Where a short answer may stand that a phrase announces."""
-    for match in _answers().finditer(folded):
-        yield match.end()
+    return [match.end() for match in deque(_answers().finditer(folded), _LAST)]
 
 
-def number_phrases(folded: str) -> Iterator[int]:
+def number_phrases(folded: str) -> list[int]:
     """Where a number may stand that a phrase names as the answer."""
-    for match in _numbers().finditer(folded):
-        yield match.end()
+    return [match.end() for match in deque(_numbers().finditer(folded), _LAST)]
 
 
-def names_choice(folded: str) -> Iterator[tuple[int, int]]:
-    """Phrases that name a choice: where each begins, and where the choice may stand."""
-    for match in _choices().finditer(folded):
-        if match[0][0] in "选選" and _REFUSED.search(folded, max(0, match.start() - 4), match.start()):
-            continue
-        yield match.start(), match.end()
+def names_choice(folded: str, *, strong: bool) -> list[int]:
+    """Where a choice may stand that a phrase names.
+
+    The strong ones call it the answer; the others choose it, or call it the option.
+    """
+    return [
+        match.end()
+        for match in deque(_choices(strong).finditer(folded), _LAST)
+        if match[0][0] not in "选選" or not _REFUSED.search(folded, max(0, match.start() - 4), match.start())
+    ]
 
 
 _CORRECTION = re.compile(

@@ -9,9 +9,9 @@ from typing import Literal
 from probatum.extraction.boxes import boxed_in
 from probatum.extraction.characters import fold, sentence_end
 from probatum.extraction.evidence import Ambiguous, Extraction, Found, Missing, answer_of
-from probatum.extraction.markers import ANSWER_MARKERS, declared_lines
+from probatum.extraction.markers import ANSWER_MARKERS, declared_lines, inline_marks
 from probatum.extraction.numbers import Decimal, Number, scan_numbers, show
-from probatum.extraction.phrases import number_phrases
+from probatum.extraction.phrases import corrected, number_phrases
 from probatum.extraction.reasoning import Visible, visible
 
 __all__ = ["Reading", "extract_number", "find_number"]
@@ -65,10 +65,13 @@ def find_number(text: str, reading: Reading = DEFAULT) -> Found:
 
 
 def _declared(seen: Visible, folded: str, reading: Reading) -> Found | None:
-    deciding: Found | None = None
-    for start, end in declared_lines(folded, reading.markers):
-        deciding = _payload(seen, folded, (start, end), "declared:line", reading) or deciding
-    return deciding
+    places = [("declared:inline", span) for span in inline_marks(folded, reading.markers)]
+    places += [("declared:line", span) for span in declared_lines(folded, reading.markers)]
+    for rule, span in reversed(places):
+        deciding = _payload(seen, folded, span, rule, reading)
+        if deciding is not None:
+            return deciding
+    return None
 
 
 def _boxed(seen: Visible, folded: str, reading: Reading) -> Found | None:
@@ -84,14 +87,28 @@ def _boxed(seen: Visible, folded: str, reading: Reading) -> Found | None:
 
 
 def _phrase(seen: Visible, folded: str, reading: Reading) -> Found | None:
-    deciding: Found | None = None
+    found: list[Found] = []
     for start in number_phrases(folded):
         end = sentence_end(folded, start, start + 400)
-        deciding = _payload(seen, folded, (start, end), "phrase:answer", reading) or deciding
-    return deciding
+        each = _payload(seen, folded, (start, end), "phrase:answer", reading)
+        if each is not None:
+            found.append(each)
+    if not found:
+        return None
+    last = found[-1]
+    if not isinstance(last, Extraction):
+        return last
+    dissent = [each for each in found if isinstance(each, Extraction) and each.answer != last.answer]
+    if dissent:
+        begin, end = dissent[-1].span[1] - seen.offset, last.span[0] - seen.offset
+        if not corrected(folded, begin, end):
+            return Ambiguous((*dissent, last))
+    return last
 
 
-_REASON = re.compile(r"\b(?:because|since|as|which|where|after|if|when|given|so)\b|因为|\(|\[(?!\\)", re.IGNORECASE)
+_REASON = re.compile(
+    r"\b(?:because|since|as|which|where|after|if|when|given|so)\b|因为|\(|\[(?!\\)", re.IGNORECASE
+)
 _EQUALS = re.compile(r"=|≈|\\approx\b|\\equiv\b|→|\\Rightarrow\b")
 _ALTERNATIVE = re.compile(
     r"\b(?:or|and|to|und|oder|et|ou|y|o)\b|[,/+*×±~–—、或和到至·;-]|\\(?:pm|times|cdot|text\{ ?(?:or|and))"
@@ -99,13 +116,15 @@ _ALTERNATIVE = re.compile(
     re.IGNORECASE,
 )
 """Between two numbers: they are two answers, a sum that was not worked out, or 3 hours 20 minutes."""
-_DIRECT = re.compile(r"[\s*_~`$\\({\[:：=≈<>\"'“]{0,20}(?:(?:about|approximately|exactly|only|just|约|大约)\s)?")
-_NEGATED = re.compile(r"\s{0,3}(?:definitely |clearly |certainly )?(?:not|never|n't|不是|不)\b", re.IGNORECASE)
+_DIRECT = re.compile(
+    r"[\s*_~`$\\({\[:：=≈<>\"'“]{0,20}(?:(?:about|approximately|exactly|only|just|约|大约)\s)?"
+)
+_NEGATED = re.compile(
+    r"\s{0,3}(?:definitely |clearly |certainly )?(?:not|never|n't|不是|不)\b", re.IGNORECASE
+)
 
 
-def _payload(
-    seen: Visible, folded: str, span: tuple[int, int], rule: str, reading: Reading
-) -> Found | None:
+def _payload(seen: Visible, folded: str, span: tuple[int, int], rule: str, reading: Reading) -> Found | None:
     """What stands behind a mark: the number, two of them, or `None` where there is none."""
     start, end = span
     if _NEGATED.match(folded, start):
@@ -172,5 +191,3 @@ def _extraction(seen: Visible, folded: str, number: Number, rule: str, reading: 
     value = number.value / 100 if number.percent and reading.percent == "fraction" else number.value
     span = (seen.offset + number.start, seen.offset + number.end)
     return Extraction(show(value), rule, span, complete=bool(folded[number.end :].strip(" ")))
-
-

@@ -8,6 +8,8 @@ are listed in docs/extraction.md. Reasoning that was never closed means that the
 from __future__ import annotations
 
 import re
+from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -61,8 +63,8 @@ def _marks() -> re.Pattern[str]:
     )
 
 
-_QUOTES = "`\"'“‘«\\"
-"""A tag right behind one of these is talked about, not set."""
+_QUOTED = frozenset("`\"'“”‘’«»")
+"""A tag between two of these is talked about, not set."""
 
 _BARE_HARMONY = re.compile(r"\s{0,8}analysis(?=[A-Z\"'“(])")
 """gpt-oss with its special tokens skipped: `analysisWe need…assistantfinalThe answer is 4`."""
@@ -80,42 +82,60 @@ def visible(text: str) -> Visible:
     return _without_spoken(text)
 
 
-def _without_marked(text: str) -> Visible | None:
-    """Blocks between tags taken out; `None` where there is no tag."""
-    start = 0  # of what is visible
-    blocks: list[tuple[int, int]] = []
-    opened: tuple[str, int] | None = None
-    kind = ""
-    for mark in _marks().finditer(text):
-        if mark.start() and text[mark.start() - 1] in _QUOTES:
-            continue
+class _Blocks:
+    """Blocks of reasoning, as the marks of a text open and close them."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.start = 0  # of what is visible
+        self.closed: list[tuple[int, int]] = []
+        self.opened: tuple[str, int] | None = None
+        self.kind = ""
+
+    def take(self, mark: re.Match[str]) -> None:
         name, _, side = (mark.lastgroup or "").rpartition("_")
         if name == "final":
-            start, blocks, opened, kind = mark.end(), [], None, "harmony"
+            self._restart(mark, "harmony")
         elif side == "o":
-            if opened is None:
-                opened, kind = (name, mark.start()), _kind(mark, name)
-        elif opened is not None:
-            if opened[0] == name:
-                blocks.append((opened[1], mark.end()))
-                opened = None
-        elif name != "details" and (not blocks or text[mark.end() :].strip()):
+            if self.opened is None:
+                self.opened, self.kind = (name, mark.start()), _kind(mark, name)
+        elif self.opened is None:
             # The opening tag stood in the prompt. A second closing tag at the very end is noise.
-            start, blocks, kind = mark.end(), [], _kind(mark, name)
-    if not kind:
+            if name != "details" and (not self.closed or self.text[mark.end() :].strip()):
+                self._restart(mark, _kind(mark, name))
+        elif self.opened[0] == name:
+            self.closed.append((self.opened[1], mark.end()))
+            self.opened = None
+
+    def _restart(self, mark: re.Match[str], kind: str) -> None:
+        self.start, self.closed, self.opened, self.kind = mark.end(), [], None, kind
+
+
+def _without_marked(text: str) -> Visible | None:
+    """Blocks between tags taken out; `None` where there is no tag."""
+    blocks = _Blocks(text)
+    for mark in _marks().finditer(text):
+        quoted = (
+            text[mark.start() - 1 : mark.start()] in _QUOTED and text[mark.end() : mark.end() + 1] in _QUOTED
+        )
+        if not quoted:
+            blocks.take(mark)
+    if not blocks.kind:
         return None
-    if opened is not None:
-        return Visible("", len(text), f"reasoning:{kind}", truncated=True)
-    while blocks and not text[start : blocks[0][0]].strip():
-        start = blocks.pop(0)[1]
-    return Visible(_blanked(text, start, blocks), start, f"reasoning:{kind}")
+    rule = f"reasoning:{blocks.kind}"
+    if blocks.opened is not None:
+        return Visible("", len(text), rule, truncated=True)
+    start, closed = blocks.start, deque(blocks.closed)
+    while closed and not text[start : closed[0][0]].strip():
+        start = closed.popleft()[1]
+    return Visible(_blanked(text, start, closed), start, rule)
 
 
 def _kind(mark: re.Match[str], name: str) -> str:
     return (mark["name"] or mark["closed"] or "think").lower() if name == "tag" else name
 
 
-def _blanked(text: str, start: int, blocks: list[tuple[int, int]]) -> str:
+def _blanked(text: str, start: int, blocks: Iterable[tuple[int, int]]) -> str:
     """`text[start:]` with each block as a blank line of the same length."""
     parts: list[str] = []
     at = start
@@ -143,13 +163,13 @@ def _without_spoken(text: str) -> Visible:
 
 
 def strip_reasoning(text: str) -> Extraction | None:
-    """The text without its reasoning; `None` where reasoning is all there is.
+    r"""The text without its reasoning; `None` where reasoning is all there is.
 
     A block that was opened and never closed is reasoning to the end of the text: the answer was cut
     off, and what stands before it was a draft. The span runs from the first visible character to the
     last; blocks between them are not in `answer`.
 
-    >>> strip_reasoning("<think>2 + 2, easy</think>\\n4")
+    >>> strip_reasoning("<think>2 + 2, easy</think>\n4")
     Extraction(answer='4', rule='reasoning:think', span=(28, 29), complete=True)
     >>> strip_reasoning("<think>2 + 2 is") is None
     True

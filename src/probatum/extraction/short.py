@@ -7,7 +7,7 @@ import re
 from probatum.extraction.boxes import boxed_in
 from probatum.extraction.characters import fold, sentence_end, trim
 from probatum.extraction.evidence import Ambiguous, Extraction, Found, Missing
-from probatum.extraction.markers import ANSWER_MARKERS, declared_lines
+from probatum.extraction.markers import ANSWER_MARKERS, declared_lines, inline_marks
 from probatum.extraction.phrases import answer_phrases
 from probatum.extraction.reasoning import Visible, visible
 
@@ -31,7 +31,7 @@ def find_declared(text: str, markers: tuple[str, ...] = ANSWER_MARKERS, take: st
     folded = fold(seen.text)
     found = [
         each
-        for span in declared_lines(folded, markers)
+        for span in declared_lines(folded, markers) or inline_marks(folded, markers)
         if (each := _clean(seen, folded, span, "declared:line")) is not None
     ]
     if not found:
@@ -43,35 +43,38 @@ def find_declared(text: str, markers: tuple[str, ...] = ANSWER_MARKERS, take: st
 
 def find_short(text: str, markers: tuple[str, ...] = ANSWER_MARKERS, *, loose: bool = False) -> Found:
     """A short answer: the declared line, the box, the phrase, or the text where it is one line."""
-    declared = find_declared(text, markers)
-    if isinstance(declared, Extraction) or (isinstance(declared, Missing) and declared.truncated):
-        return declared
+    found = find_declared(text, markers)
+    if not isinstance(found, Missing) or found.truncated:
+        return found
     seen = visible(text)
     folded = fold(seen.text)
-    if not folded.strip():
-        return Missing("the answer is empty")
     box = boxed_in(seen)
     if not isinstance(box, Missing) or box.truncated:
         return box
-    lines = [line for line in folded.splitlines() if line.strip()][:2]
-    phrased = [
-        each
-        for start in answer_phrases(folded)
-        if (each := _clean(seen, folded, (start, sentence_end(folded, start, start + 300)), "phrase:answer"))
-    ]
-    if phrased:
-        same = {each.answer.casefold() for each in phrased}
-        return phrased[-1] if len(same) == 1 else Ambiguous(tuple(phrased))
-    if len(lines) == 1:
-        start = len(folded) - len(folded.lstrip())
-        whole = _clean(seen, folded, (start, len(folded.rstrip())), "whole:line")
-        return whole or Missing("the answer is empty")
-    if loose:
-        start = len(folded) - len(folded.lstrip())
-        end = folded.find("\n", start)
-        first = _clean(seen, folded, (start, end), "loose:first_line")
-        return first or Missing("the answer is empty")
-    return Missing("several lines, and none declared")
+    return _phrased(seen, folded) or _line(seen, folded, loose=loose)
+
+
+def _phrased(seen: Visible, folded: str) -> Found | None:
+    """What phrases announce, if they announce the same."""
+    places = [(start, sentence_end(folded, start, start + 300)) for start in answer_phrases(folded)]
+    found = [each for span in places if (each := _clean(seen, folded, span, "phrase:answer")) is not None]
+    if not found:
+        return None
+    same = len({each.answer.casefold() for each in found}) == 1
+    return found[-1] if same else Ambiguous(tuple(found))
+
+
+def _line(seen: Visible, folded: str, *, loose: bool) -> Found:
+    """The only line; the first one of several counts as found by search."""
+    start, end = len(folded) - len(folded.lstrip()), len(folded.rstrip())
+    if start >= end:
+        return Missing("the answer is empty")
+    line_end = folded.find("\n", start, end)
+    if line_end < 0:
+        return _clean(seen, folded, (start, end), "whole:line") or Missing("the answer is empty")
+    if not loose:
+        return Missing("several lines, and none declared")
+    return _clean(seen, folded, (start, line_end), "loose:first_line") or Missing("no short answer")
 
 
 def _clean(seen: Visible, folded: str, span: tuple[int, int], rule: str) -> Extraction | None:

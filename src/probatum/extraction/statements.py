@@ -23,7 +23,8 @@ _START = re.compile(
 )
 _GOES_ON = re.compile(r"[ \t]|[)\]}]|(?:else|elif|except|finally)\b")
 _TOKEN = re.compile(
-    r"""\\.|\"\"\"|'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\#[^\n]*|[(\[{]|[)\]}]""", re.VERBOSE | re.DOTALL
+    r"""\\.|\"\"\"|'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\#[^\n]*|[(\[{]|[)\]}]""",
+    re.VERBOSE | re.DOTALL,
 )
 
 

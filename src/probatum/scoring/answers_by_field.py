@@ -24,7 +24,9 @@ class ByField:
 
     def __post_init__(self) -> None:
         if not self.scorers:
-            raise ProtocolError(f"ByField({self.field!r}) has no scorer: give one for each value of the field")
+            raise ProtocolError(
+                f"ByField({self.field!r}) has no scorer: give one for each value of the field"
+            )
         given = {scorer.scores for scorer in self.scorers.values()}
         if len(given) > 1:
             raise ProtocolError(
@@ -45,5 +47,7 @@ class ByField:
         scorer = self.scorers.get(kind) if isinstance(kind, str) else None
         if scorer is None:
             known = ", ".join(sorted(self.scorers))
-            return invalid_item(item, sample, f"field {self.field!r} is {kind!r}; there are scorers for {known}")
+            return invalid_item(
+                item, sample, f"field {self.field!r} is {kind!r}; there are scorers for {known}"
+            )
         return scorer.grade(item, sample, responses)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -11,7 +11,7 @@ from probatum.core.protocol import Form
 from probatum.core.records import Execution, ExecutionStatus, Item, Limits, Outcome, Program, Response
 from probatum.core.status import Status
 from probatum.extraction import Extraction, PythonCode, assemble_answer, assemble_completion
-from probatum.scoring.answers import invalid_item, judged, read, unanswered
+from probatum.scoring.answers import invalid_item, read, unanswered
 
 __all__ = ["PassesTests"]
 
