@@ -9,7 +9,7 @@ from probatum.extraction.characters import fold, sentence_end
 from probatum.extraction.evidence import Ambiguous, Extraction, Found, Missing, answer_of
 from probatum.extraction.reasoning import Visible, visible
 
-__all__ = ["Boxes", "extract_boxed", "find_boxed", "find_boxes"]
+__all__ = ["Boxes", "box_stays_open", "boxed_in", "extract_boxed", "find_boxed", "find_boxes"]
 
 _BRACE = re.compile(r"\\(?:boxed|fbox)[ \t\n]{0,4}\{|\\.|[{}]", re.DOTALL)
 
@@ -53,6 +53,11 @@ def find_boxed(text: str) -> Found:
     if seen.truncated:
         return Missing("reasoning was never closed", truncated=True)
     return boxed_in(seen)
+
+
+def box_stays_open(seen: Visible) -> bool:
+    """Whether the text ends within its last box: then what it says before was a draft."""
+    return ("\\boxed" in seen.text or "\\fbox" in seen.text) and find_boxes(seen.text).unclosed
 
 
 def boxed_in(seen: Visible) -> Found:

@@ -58,10 +58,12 @@ _VULGAR = {
 }  # fmt: skip
 _SUPERSCRIPT = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 
-_CURRENCY = re.compile(r"(?:\\?[$€£¥₹₩₽₱₫₪฿₺]|US\\?\$|\b(?:USD|EUR|GBP|RMB|CNY|INR|JPY|Rs\.?))[ \u00a0]?\Z")
+_CURRENCY = re.compile(
+    r"(?:\\?[$€£¥￥￡￦₹₩₽₱₫₪฿₺]|US\\?\$|\b(?:USD|EUR|GBP|RMB|CNY|INR|JPY|Rs\.?))[ \u00a0]?\Z"
+)
 _SIGNS = "-−–—+"
-_SUBTRACTS = re.compile(rf"(?:{WORD}|[)\]}}%°.])[ \u00a0]?\Z")
-"""What stands before a minus that subtracts (`x-7`, `3-7`, `20% - 5`)."""
+_SUBTRACTS = re.compile(rf"(?:(?:{WORD}|[)\]}}%°.])|[0-9)\]}}%°][ \u00a0])\Z")
+"""What stands before a minus that subtracts (`x-7`, `3-7`, `20 -5`)."""
 
 
 @lru_cache(maxsize=1)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from probatum.core.errors import UsageError
-from probatum.extraction.boxes import boxed_in
+from probatum.extraction.boxes import box_stays_open, boxed_in
 from probatum.extraction.characters import WORD, fold, fold_width, sentence_end
 from probatum.extraction.evidence import Ambiguous, Extraction, Found, Missing, answer_of
 from probatum.extraction.markers import ANSWER_MARKERS, declared_lines, inline_marks
@@ -192,6 +192,8 @@ def find_option(
     if seen.truncated:
         return Missing("reasoning was never closed", truncated=True)
     page = _Page(seen, fold(seen.text), markers)
+    if box_stays_open(seen):
+        return Missing("the last box was never closed", truncated=True)
     if not page.folded.strip():
         return Missing("the answer is empty")
     reader = _reader(choices)
@@ -337,6 +339,7 @@ def _verdicts(reader: _Reader, page: _Page) -> list[_Candidate] | None:
     return found or None
 
 
+_LETTER = re.compile(r"[^\W_]")
 _LABEL_ENDS = re.compile(r"[*_`\s]{0,3}[).,。．、]")
 
 
@@ -346,6 +349,8 @@ def _edges(reader: _Reader, page: _Page) -> list[_Candidate] | None:
     for place, (start, end) in enumerate(_first_and_last(page.folded)):
         candidate = _read_at(reader, page.folded, start, end, "loose:line")
         if candidate is None or len(candidate.labels) > 1:
+            continue
+        if _LETTER.search(page.folded, start, candidate.start):
             continue
         rest = page.folded[candidate.end : end]
         stripped = rest.strip(" \t*_`$.,;:!?)]}>\"'”’。！，\\|")
@@ -408,6 +413,14 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
     return not (before or after or number)
 
 
+_RULED_OUT = re.compile(
+    r"(?:\b(?:not|never|neither|nor|than|except|excludes?|eliminates?|eliminated|ruled? out)\b"
+    r"|n['’]t|不|非|排除)[\s\w]{0,8}[\s(\[*_`$]{0,4}$",
+    re.IGNORECASE,
+)
+"""Before a label that the text puts aside."""
+
+
 def _only(reader: _Reader, page: _Page) -> list[_Candidate] | None:
     """The last line names a label, in capitals or in brackets, and the text names no other one."""
     found: dict[str, _Candidate] = {}
@@ -419,8 +432,12 @@ def _only(reader: _Reader, page: _Page) -> list[_Candidate] | None:
             and page.folded[start - 1] in "([（【"
             and page.folded[stop : stop + 1] in {")", "]", "】"}
         )
-        if not wrapped and (label[0].isdecimal() or label[0].islower() or label.casefold() in _ARTICLE):
+        if not wrapped and (label[0].isdecimal() or label[0].islower()):
             continue
+        if not wrapped and label.casefold() in _ARTICLE and not _TERMINATED.match(page.folded, stop):
+            continue
+        if _RULED_OUT.search(page.folded, max(0, start - 24), start):
+            return None
         name = reader.by_key[label.casefold()]
         found[name] = _Candidate((name,), start, stop, "loose:only_label")
     named = sorted(found.values(), key=lambda each: each.start)

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from probatum.extraction.boxes import boxed_in
+from probatum.extraction.boxes import box_stays_open, boxed_in
 from probatum.extraction.characters import fold, sentence_end
 from probatum.extraction.evidence import Ambiguous, Extraction, Found, Missing, answer_of
 from probatum.extraction.markers import ANSWER_MARKERS, declared_lines, inline_marks
@@ -55,6 +55,8 @@ def find_number(text: str, reading: Reading = DEFAULT) -> Found:
     if seen.truncated:
         return Missing("reasoning was never closed", truncated=True)
     folded = fold(seen.text)
+    if box_stays_open(seen):
+        return Missing("the last box was never closed", truncated=True)
     if not folded.strip():
         return Missing("the answer is empty")
     found = _declared(seen, folded, reading) or _boxed(seen, folded, reading)

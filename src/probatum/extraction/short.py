@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from probatum.extraction.boxes import boxed_in
+from probatum.extraction.boxes import box_stays_open, boxed_in
 from probatum.extraction.characters import fold, sentence_end, trim
 from probatum.extraction.evidence import Ambiguous, Extraction, Found, Missing
 from probatum.extraction.markers import ANSWER_MARKERS, declared_lines, inline_marks
@@ -28,6 +28,8 @@ def find_declared(text: str, markers: tuple[str, ...] = ANSWER_MARKERS, take: st
     seen = visible(text)
     if seen.truncated:
         return Missing("reasoning was never closed", truncated=True)
+    if box_stays_open(seen):
+        return Missing("the last box was never closed", truncated=True)
     folded = fold(seen.text)
     found = [
         each
