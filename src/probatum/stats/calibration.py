@@ -355,11 +355,9 @@ def _quantile_sums(p: Floats, y: Floats, bins: int) -> tuple[Integers, Floats, F
     first = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
     starts = np.cumsum([0, *(len(part) for part in np.array_split(np.empty(len(p), np.int8), bins))])[:-1]
     group = np.searchsorted(starts[starts < len(p)], first, side="right") - 1
-    used, begins = np.unique(group, return_index=True)
-    begins = first[begins]
+    begins = first[np.flatnonzero(np.r_[True, np.diff(group) > 0])]
     ends = np.r_[begins[1:], len(p)]
     counts = ends - begins
-    del used
     return (
         counts,
         np.add.reduceat(ordered, begins),
@@ -399,7 +397,8 @@ def expected_calibration_error(
         labels: 0/1, or classes 0 … classes-1.
         bins: Number of bins.
         kind: `uniform`, `quantile` (equally many items a bin, ties together), `debiased` (uniform bins less
-            the bias that sampling noise gives |difference|, in the normal approximation), `classwise` or
+            the bias that sampling noise gives |difference|, in the normal approximation: most of it where
+            forecasts are off, some 40 % of it where they are calibrated), `classwise` or
             `smooth` (reflected Gaussian kernel whose width equals the error; no bins).
         edges: As in `reliability_table`.
 
@@ -576,13 +575,13 @@ def _fit_inverse(logits: Floats, classes: Integers) -> tuple[float | None, tuple
         return None, (
             "the logits do not favour the labels: every temperature makes it worse than a uniform guess",
         )
+    if (chosen >= centred.max(axis=1)).all():
+        return None, (
+            "every label has the largest logit: the likelihood grows as the temperature falls to 0",
+        )
     low, high = 0.0, 1.0
     while slope(high) < 0:
         low, high = high, high * 2
-        if high > 1e6:  # noqa: PLR2004 - a temperature of a millionth
-            return None, (
-                "every label has the largest logit: the likelihood grows as the temperature falls to 0",
-            )
     while high - low > 1e-13 * high:
         middle = (low + high) / 2
         low, high = (low, middle) if slope(middle) >= 0 else (middle, high)
