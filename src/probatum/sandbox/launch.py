@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import json
+import secrets
 import select
 import socket
 import subprocess
 import sys
 import time
+from collections import deque
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -43,11 +45,11 @@ ENVIRONMENT: Final = {
 }
 
 PRELOAD: Final = (
-    "typing", "math", "re", "collections", "itertools", "functools", "heapq", "bisect", "string", "random",
-    "copy", "datetime", "decimal", "fractions", "statistics", "hashlib", "json", "operator", "dataclasses",
-    "enum", "abc", "io", "contextlib", "textwrap", "cmath", "numbers", "array", "struct",
+    "typing", "math", "re", "collections", "itertools", "functools", "heapq", "bisect", "string", "copy",
+    "operator",
 )  # fmt: skip
-"""Imported once for all programs: an import of one of these then costs nothing."""
+"""Imported once for all programs: an import of one of these then costs nothing. Few: every module adds to
+what is copied for each program (measured in docs/decisions)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +60,9 @@ class Settings:
     output_bytes: int
     file_bytes: int
     preload: tuple[str, ...] = PRELOAD
+    processor: int | None = None
+    """The one processor that the worker runs on: its processes take turns, and waking one on another
+    processor costs more than it gains. `None`: any."""
     paths: tuple[str, ...] = ()
     """Further directories to show, read-only."""
 
@@ -79,7 +84,7 @@ def _command(settings: Settings, descriptor: int) -> list[str]:
     bootstrap = BOOTSTRAP.format(package=str(HERE.parent), sandbox=str(HERE))
     python = getattr(sys, "_base_executable", None) or sys.executable
     # -s -S -P and our own environment are what -I is, except that the hash seed can be set
-    return [python, "-s", "-S", "-P", "-B", "-c", bootstrap, json.dumps(values)]
+    return [python, "-s", "-S", "-P", "-c", bootstrap, json.dumps(values)]
 
 
 class Worker:
@@ -104,6 +109,7 @@ class Worker:
             )
         self._wire = Wire(ours, limit=1 << 28)
         self._answers = Wire(ours, limit=MAX_ANSWER)
+        self._awaited: deque[str] = deque()
         try:
             self._await_start()
         except BaseException:
@@ -143,13 +149,15 @@ class Worker:
             and limits.file_bytes <= self.settings.file_bytes
         )
 
-    def send(self, program: Program, nonce: str) -> None:
+    def send(self, program: Program) -> None:
         """Hands a program over.
 
         Raises:
             WorkerGoneError: nobody is there.
         """
         self._wire.connection.settimeout(GRACE_SECONDS)
+        nonce = secrets.token_hex(16)
+        self._awaited.append(nonce)
         try:
             self._wire.send(
                 {
@@ -170,7 +178,10 @@ class Worker:
         Raises:
             WorkerGoneError: the worker ended, or did not answer in time.
         """
-        return self._receive(program.limits.wall_seconds + GRACE_SECONDS)
+        answer = self._receive(program.limits.wall_seconds + GRACE_SECONDS)
+        if answer.get("nonce") != self._awaited.popleft():
+            raise WorkerGoneError("the worker answered out of turn")
+        return answer
 
     def interrupt(self) -> None:
         """Ends the worker from another thread; whoever waits for it sees it gone."""

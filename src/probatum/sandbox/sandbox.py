@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import queue
-import secrets
 import threading
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -23,6 +23,7 @@ __all__ = ["PROTOCOL", "Sandbox"]
 PROTOCOL: Final = 1
 """Rises when the same program may get another verdict than before."""
 ATTEMPTS: Final = 3  # how often a program is tried when the sandbox itself fails
+AHEAD: Final = 1 << 14  # characters of a program that is sent ahead: it must fit a socket's buffer
 _MODES: Final = ("split", "joint")
 _TEXT: Final = 4000  # characters kept of a message
 
@@ -50,11 +51,12 @@ class Sandbox:
         proven = choose(isolation)
         self._settings = proven.settings
         self.isolation = self._settings.isolation
-        self._idle: queue.LifoQueue[Worker | None] = queue.LifoQueue()
-        for _ in range(self.workers - 1):
-            self._idle.put(None)
-        self._idle.put(proven.worker)
-        self._busy: set[Worker] = set()
+        places = _places(self.workers)
+        self._idle: queue.LifoQueue[_Place] = queue.LifoQueue()
+        for processor in places[1:]:
+            self._idle.put(_Place(processor))
+        self._idle.put(_Place(places[0], proven.worker))
+        self._busy: set[_Place] = set()
         self._lock = threading.Lock()
         self._gate = Gate()
         self._closed = False
@@ -102,13 +104,9 @@ class Sandbox:
         """Ends all workers with all that runs in them."""
         self._closed = True
         self._end_busy()
-        while True:
-            try:
-                worker = self._idle.get_nowait()
-            except queue.Empty:
-                return
-            if worker is not None:
-                worker.close()
+        with contextlib.suppress(queue.Empty):
+            while True:
+                self._idle.get_nowait().empty()
 
     def __enter__(self) -> Self:
         return self
@@ -121,75 +119,122 @@ class Sandbox:
     # threads
 
     def _drive(self, stream: Stream) -> None:
+        """What one thread does: takes a place as long as programs are at hand, and gives it back."""
         try:
             while (program := stream.pull()) is not None:
-                stream.put(self._run(program))
+                self._gate.enter()
+                try:
+                    with self._place() as place:
+                        doubtful = self._run(place, stream, program)
+                finally:
+                    self._gate.leave()
+                for one in doubtful:
+                    stream.put(self._alone(one))
         except BaseException as error:  # noqa: BLE001 - raised again where the stream is iterated
             stream.leave(error)
         else:
             stream.leave()
 
-    def _run(self, program: Program) -> Execution:
-        _check(program)
-        self._gate.enter()
-        try:
-            execution = self._tried(program)
-        finally:
-            self._gate.leave()
-        if execution.status is ExecutionStatus.TIMEOUT and execution.detail == "wall":
-            # a wall clock measures the others too: only what ends so when nothing else runs has ended so
-            self._gate.enter_alone()
-            try:
-                execution = self._tried(program)
-            finally:
-                self._gate.leave_alone()
-        return execution
+    def _run(self, place: _Place, stream: Stream, first: Program) -> list[Program]:
+        """Runs programs until none is at hand; each is sent while the one before it still runs.
 
-    def _tried(self, program: Program) -> Execution:
-        execution = self._once(program)
-        for _ in range(ATTEMPTS - 1):
-            if execution.status is not ExecutionStatus.SANDBOX_ERROR or execution.detail == "tests":
+        Returns those that ended by the wall clock. It measures the others too, so that only what ends by
+        it when nothing else runs has ended so.
+        """
+        doubtful = []
+        program: Program | None = first
+        sent = False
+        while program is not None:
+            if not sent:
+                self._send(place, program)
+            following = None if self._gate.wanted else stream.pull_ready()
+            sent = following is not None and self._send_ahead(place, following)
+            execution = self._received(place, program)
+            sent = sent and place.worker is not None
+            for _ in range(ATTEMPTS - 1):
+                if stream.stopped or place.worker is not None:
+                    break
+                self._send(place, program)
+                execution = self._received(place, program)
+            if execution.status is ExecutionStatus.TIMEOUT and execution.detail == "wall":
+                doubtful.append(program)
+            else:
+                stream.put(execution)
+            program = following
+            if stream.stopped:
                 break
-            execution = self._once(program)
-        return execution
+        if sent:  # an answer would come that nobody takes
+            place.empty()
+        return doubtful
 
-    def _once(self, program: Program) -> Execution:
-        worker = self._take(program)
+    def _alone(self, program: Program) -> Execution:
+        """Runs a program while no other runs."""
+        self._gate.enter_alone()
         try:
-            worker.send(program, secrets.token_hex(16))
-            execution = _execution(program, worker.receive(program), self.isolation)
-        except WorkerGoneError as error:
-            self._give_back(worker, dead=True)
-            return Execution(
-                program=program.digest,
-                status=ExecutionStatus.SANDBOX_ERROR,
-                detail="worker",
-                message=str(error)[:_TEXT],
-                isolation=self.isolation,
-                verdict_trust=_trust(program),
-            )
-        except BaseException:
-            self._give_back(worker, dead=True)
-            raise
-        self._give_back(worker, dead=False)
-        return execution
+            with self._place() as place:
+                self._send(place, program)
+                return self._received(place, program)
+        finally:
+            self._gate.leave_alone()
 
-    def _take(self, program: Program) -> Worker:
-        worker = self._idle.get()
-        try:
-            if worker is not None and not worker.fits(program):
-                worker.close()
-                worker = None
-            if worker is None:
-                worker = Worker(self._roomy(program))
-        except BaseException as error:
-            self._idle.put(None)
-            if isinstance(error, StartError | WorkerGoneError):
-                raise SandboxError(f"a worker of the sandbox cannot be started: {error}") from None
-            raise
+    @contextlib.contextmanager
+    def _place(self) -> Iterator[_Place]:
+        place = self._idle.get()
         with self._lock:
-            self._busy.add(worker)
-        return worker
+            self._busy.add(place)
+        try:
+            yield place
+        except BaseException:
+            place.empty()
+            raise
+        finally:
+            with self._lock:
+                self._busy.discard(place)
+            if self._closed:
+                place.empty()
+            self._idle.put(place)
+
+    def _send(self, place: _Place, program: Program) -> None:
+        _check(program)
+        with contextlib.suppress(WorkerGoneError):  # seen when its answer does not come
+            self._worker(place, program).send(program)
+
+    def _send_ahead(self, place: _Place, program: Program) -> bool:
+        _check(program)
+        worker = place.worker
+        if worker is None or not worker.fits(program) or len(program.code) + len(program.tests) > AHEAD:
+            return False
+        with contextlib.suppress(WorkerGoneError):
+            worker.send(program)
+        return True
+
+    def _received(self, place: _Place, program: Program) -> Execution:
+        reason = "the worker was gone"
+        try:
+            if place.worker is not None:
+                return _execution(program, place.worker.receive(program), self.isolation)
+        except WorkerGoneError as error:
+            reason = str(error)
+        place.empty()
+        return Execution(
+            program=program.digest,
+            status=ExecutionStatus.SANDBOX_ERROR,
+            detail="worker",
+            message=reason[:_TEXT],
+            isolation=self.isolation,
+            verdict_trust=_trust(program),
+        )
+
+    def _worker(self, place: _Place, program: Program) -> Worker:
+        """The worker at this place, started where there is none, or none with room for the program."""
+        if place.worker is not None and not place.worker.fits(program):
+            place.empty()
+        if place.worker is None:
+            try:
+                place.worker = Worker(replace(self._roomy(program), processor=place.processor))
+            except StartError as error:
+                raise SandboxError(f"a worker of the sandbox cannot be started: {error}") from None
+        return place.worker
 
     def _roomy(self, program: Program) -> Settings:
         """Settings under which this program fits, as did all before it."""
@@ -201,20 +246,34 @@ class Sandbox:
             )
             return self._settings
 
-    def _give_back(self, worker: Worker, *, dead: bool) -> None:
-        with self._lock:
-            self._busy.discard(worker)
-        if dead or self._closed:
-            worker.close()
-            self._idle.put(None)
-        else:
-            self._idle.put(worker)
-
     def _end_busy(self) -> None:
         with self._lock:
-            busy = list(self._busy)
+            busy = [place.worker for place in self._busy]
         for worker in busy:
-            worker.interrupt()
+            if worker is not None:
+                worker.interrupt()
+
+
+@dataclass(eq=False)
+class _Place:
+    """Where one worker is, or will be."""
+
+    processor: int | None
+    worker: Worker | None = None
+
+    def empty(self) -> None:
+        """Ends the worker."""
+        if self.worker is not None:
+            self.worker.close()
+            self.worker = None
+
+
+def _places(workers: int) -> list[int | None]:
+    """A processor for each worker, where there are enough."""
+    if not hasattr(os, "sched_getaffinity"):
+        return [None] * workers
+    processors = sorted(os.sched_getaffinity(0))
+    return list(processors[:workers]) if workers <= len(processors) else [None] * workers
 
 
 def _processors() -> int:

@@ -133,7 +133,7 @@ def self_test(worker: Worker) -> tuple[Check, ...]:
     checks = []
     for name, expected, code in _PROGRAMS:
         program = Program(code=code, tests=_TESTS, entry_points=("safe",), limits=_LIMITS)
-        worker.send(program, "self-test")
+        worker.send(program)
         status = str(worker.receive(program)["verdict"]["status"])
         checks.append(Check(name=name, expected=expected, status=status))
     return tuple(checks)

@@ -20,30 +20,47 @@ class _Done:
 
 
 class Stream:
-    """Pulls programs one at a time, never more than `ahead` that were not yet taken as executions.
+    """Pulls programs in a thread of its own, never more than `ahead` that were not yet given back.
 
-    The programs' iterator is advanced by the threads, one at a time.
+    A source that waits for its next program thus holds back nothing that is done.
     """
 
     def __init__(self, programs: Iterable[Program], threads: int, ahead: int) -> None:
-        self._programs = iter(programs)
-        self._pulling = threading.Lock()
         self._room = threading.Semaphore(ahead)
+        self._in: queue.SimpleQueue[Program | None] = queue.SimpleQueue()
         self._out: queue.SimpleQueue[Execution | _Done] = queue.SimpleQueue()
         self._threads = threads
         self.stopped = False
+        threading.Thread(target=self._feed, args=(programs,), name="sandbox-source", daemon=True).start()
+
+    def _feed(self, programs: Iterable[Program]) -> None:
+        error = None
+        try:
+            for program in programs:
+                if self.stopped:
+                    break
+                self._in.put(program)
+                self._room.acquire()
+        except BaseException as raised:  # noqa: BLE001 - raised again where the stream is iterated
+            error = raised
+        for _ in range(self._threads):
+            self._in.put(None)
+        self._out.put(_Done(error))
 
     def pull(self) -> Program | None:
-        """The next program; `None` when there are no more, or nobody wants them."""
-        self._room.acquire()
-        with self._pulling:
-            if self.stopped:
-                return None
-            program = next(self._programs, None)
-            if program is None:
-                self.stopped = True
-                self._room.release()
-            return program
+        """Waits for the next program; `None` when there are no more, or nobody wants them."""
+        program = self._in.get()
+        return None if self.stopped else program
+
+    def pull_ready(self) -> Program | None:
+        """The next program if it is at hand."""
+        try:
+            program = self._in.get_nowait()
+        except queue.Empty:
+            return None
+        if program is None:
+            self._in.put(None)  # the end is for `pull` to see
+        return None if self.stopped else program
 
     def put(self, execution: Execution) -> None:
         """Hands an execution to whoever iterates."""
@@ -51,21 +68,22 @@ class Stream:
 
     def leave(self, error: BaseException | None = None) -> None:
         """One thread ends."""
-        self._room.release()
         self._out.put(_Done(error))
 
     def stop(self) -> None:
         """No program is pulled any more."""
         self.stopped = True
-        self._room.release(self._threads)
+        self._room.release()
+        for _ in range(self._threads):
+            self._in.put(None)
 
     def executions(self) -> Iterator[Execution]:
-        """Until every thread has ended.
+        """Until the source and every thread have ended.
 
         Raises:
-            BaseException: what ended a thread, after the executions that came before it.
+            BaseException: what ended one of them, after the executions that came before it.
         """
-        left = self._threads
+        left = self._threads + 1
         while left:
             found = self._out.get()
             if isinstance(found, Execution):
@@ -84,6 +102,11 @@ class Gate:
         self._condition = threading.Condition()
         self._inside = 0
         self._alone = 0
+
+    @property
+    def wanted(self) -> bool:
+        """Whether somebody waits to be alone: then those inside should leave soon."""
+        return bool(self._alone)
 
     def enter(self) -> None:
         """Waits until nobody wants to be alone."""

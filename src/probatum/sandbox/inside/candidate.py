@@ -7,7 +7,6 @@ replace built-in functions: this module was compiled against a copy of `builtins
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import os
 import sys
@@ -229,8 +228,7 @@ def from_tests(wire: Wire, namespace: dict[str, Any]) -> None:
     order = wire.receive()
     counter = [0]
     try:
-        tree = ast.parse(order["tests"], "<tests>")
-        code = compile(counting(tree), "<tests>", "exec", dont_inherit=True)
+        code = counting(order["tests"])
         namespace["__asserted__"] = counter
         exec(code, namespace)  # noqa: S102 - what joint mode is
     except BaseException as error:  # noqa: BLE001 - data, for the judge
@@ -239,16 +237,17 @@ def from_tests(wire: Wire, namespace: dict[str, Any]) -> None:
     wire.send({"passed": order["nonce"], "asserts": counter[0]})
 
 
-class _Counting(ast.NodeTransformer):
-    def visit_Assert(self, node: ast.Assert) -> list[ast.stmt]:
-        count = ast.parse("__asserted__[0] += 1").body[0]
-        return [ast.copy_location(count, node), node]
+def counting(source: str) -> types.CodeType:
+    """The tests' code, with every assert statement counted."""
+    import ast  # noqa: PLC0415 - for joint mode alone; it would cost memory in every candidate
 
+    class Counting(ast.NodeTransformer):
+        def visit_Assert(self, node: ast.Assert) -> list[ast.stmt]:
+            count = ast.parse("__asserted__[0] += 1").body[0]
+            return [ast.copy_location(count, node), node]
 
-def counting(tree: ast.Module) -> ast.Module:
-    """The tests with every assert statement counted."""
-    counted: ast.Module = _Counting().visit(tree)
-    return ast.fix_missing_locations(counted)
+    tree = ast.fix_missing_locations(Counting().visit(ast.parse(source, "<tests>")))
+    return compile(tree, "<tests>", "exec", dont_inherit=True)
 
 
 def finish() -> NoReturn:

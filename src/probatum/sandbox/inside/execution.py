@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import _socket
 import json
 import os
 import signal
-import socket
+import sys
 from typing import Any, Final
 
 from probatum.sandbox.inside.frames import GoneError, Wire
@@ -13,7 +14,6 @@ from probatum.sandbox.inside.judge import Bench, Verdict, judged
 from probatum.sandbox.inside.output import Outputs
 
 MAX_MESSAGE: Final = 1 << 16
-_DESCRIPTORS: Final = 1
 LEAVES_BY_ITSELF: Final = frozenset(
     {"passed", "no_calls", "assertion_failed", "exception", "syntax_error", "gone"}
 )
@@ -32,7 +32,7 @@ class CrashedError(Exception):
 class Source:
     """The judge's end of the zygote: gives candidates that wait, and tells how they ended."""
 
-    def __init__(self, channel: socket.socket, outputs: tuple[Outputs, Outputs]) -> None:
+    def __init__(self, channel: _socket.socket, outputs: tuple[Outputs, Outputs]) -> None:
         self._channel, self._outputs = channel, outputs
         self._waiting: tuple[Wire, Outputs] | None = None
 
@@ -42,14 +42,14 @@ class Source:
         Raises:
             GoneError: the zygote is gone.
         """
-        message, descriptors, _, _ = socket.recv_fds(self._channel, MAX_MESSAGE, _DESCRIPTORS)
+        message, rights, _, _ = self._channel.recvmsg(MAX_MESSAGE, _socket.CMSG_SPACE(4))
         if not message:
             raise GoneError
         if message[:1] != b"w":
             return dict(json.loads(message))
         if self._waiting is not None:
             self._waiting[0].close()
-        wire = Wire(socket.socket(fileno=descriptors[0]))
+        wire = Wire(_socket.socket(fileno=int.from_bytes(rights[0][2], sys.byteorder)))
         self._waiting = (wire, self._outputs[int(message[1:])])
         return None
 
@@ -92,6 +92,7 @@ def execute(bench: Bench, source: Source, order: dict[str, Any]) -> dict[str, An
     if verdict["status"] in FLOODS and len(out) + len(err) >= limits["output_bytes"]:
         verdict.update(status="output_limit", detail=None)
     return {
+        "nonce": order["nonce"],
         "verdict": verdict,
         "cpu_seconds": ended["cpu_seconds"],
         "wall_seconds": ended["wall_seconds"],

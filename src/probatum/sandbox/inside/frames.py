@@ -9,15 +9,14 @@ types cross as the plain type, read with the base type's own methods. `docs/sand
 from __future__ import annotations
 
 import builtins
-import json
+import importlib
+import json.decoder
+import json.encoder
 import re
-import socket
-import struct
+import sys
+from _socket import socket  # the module `socket` would cost memory in every candidate
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable
-from datetime import date, datetime, time, timedelta
-from decimal import Decimal
-from fractions import Fraction
 from typing import Any, Final
 
 MAX_FRAME: Final = 16 << 20  # bytes; a larger value is not compared
@@ -25,10 +24,26 @@ MAX_DEPTH: Final = 100  # levels of nesting; deeper values are opaque
 _SCALARS: Final = frozenset({int, float, str, bool, type(None)})
 _LONG: Final = 1 << 62  # larger integers travel as hexadecimal: decimal digits cost quadratic time
 _BIG_LIST: Final = 8  # lists of at least so many items are looked through by type at once
-_HEAD: Final = struct.Struct("<I")
+_HEAD: Final = 4  # bytes that hold a frame's length
 
-_dumps = json.JSONEncoder(check_circular=False).encode
-_loads = json.loads
+_CHUNK: Final = 1 << 14  # bytes asked for at once
+
+_decoder: Final[Any] = json.decoder.JSONDecoder()
+_encoders: Final[Any] = json.encoder  # what it has in C is missing from its published types
+_scan: Final = _decoder.scan_once
+
+
+def _encoder() -> Callable[[Any], str]:
+    """JSON as text. The encoder in C is made once: `json.dumps` makes one for every call."""
+    if getattr(_encoders, "c_make_encoder", None) is None:
+        return json.encoder.JSONEncoder(check_circular=False).encode
+    make = _encoders.c_make_encoder(
+        None, None, _encoders.encode_basestring_ascii, None, ":", ",", False, False, True
+    )
+    return lambda data: "".join(make(data, 0))
+
+
+_dumps: Final = _encoder()
 
 
 class ProtocolViolationError(Exception):
@@ -103,6 +118,8 @@ def encode(value: Any, peer: Peer, depth: int = 0) -> Any:  # noqa: PLR0911 - on
     writer = _WRITERS.get(kind)
     if writer is not None:
         return writer(value, peer, depth + 1)
+    if _learn(kind):
+        return encode(value, peer, depth)
     for base in kind.__mro__[1:]:
         writer = _WRITERS.get(base)
         if writer is not None:
@@ -183,12 +200,6 @@ _WRITERS: Final[dict[type, Writer]] = {
         "c": [complex.__dict__["real"].__get__(value), complex.__dict__["imag"].__get__(value)]
     },
     range: lambda value, _peer, _depth: {"r": [hex(value.start), hex(value.stop), hex(value.step)]},
-    Decimal: lambda value, _peer, _depth: {"D": Decimal.__str__(value)},
-    Fraction: lambda value, _peer, _depth: {"Q": Fraction.__str__(value)},
-    datetime: lambda value, _peer, _depth: {"S": datetime.isoformat(value)},
-    date: lambda value, _peer, _depth: {"Y": date.isoformat(value)},
-    time: lambda value, _peer, _depth: {"T": time.isoformat(value)},
-    timedelta: lambda value, _peer, _depth: {"L": [value.days, value.seconds, value.microseconds]},
     type({}.keys()): lambda value, peer, depth: {"K": _encode_items(value, peer, depth)},
     type({}.values()): lambda value, peer, depth: {"V": _encode_items(value, peer, depth)},
     type({}.items()): lambda value, peer, depth: {"I": _encode_items(value, peer, depth)},
@@ -196,6 +207,40 @@ _WRITERS: Final[dict[type, Writer]] = {
     type(NotImplemented): lambda _value, _peer, _depth: {"e": 1},
     re.Match: lambda _value, _peer, _depth: {"o": ["Match", True]},
 }
+
+
+def _delta(value: Any) -> list[int]:
+    return [value.days, value.seconds, value.microseconds]
+
+
+_LEARNT: Final[dict[tuple[str, str], tuple[str, str]]] = {
+    ("decimal", "Decimal"): ("D", "__str__"),
+    ("fractions", "Fraction"): ("Q", "__str__"),
+    ("datetime", "datetime"): ("S", "isoformat"),
+    ("datetime", "date"): ("Y", "isoformat"),
+    ("datetime", "time"): ("T", "isoformat"),
+    ("datetime", "timedelta"): ("L", ""),
+}
+"""Types of modules that are not loaded before a program loads them: tag, and how a value is written."""
+
+
+def _learn(kind: type) -> bool:
+    """Whether `kind` or a base of it is a type that had no writer yet, and has one now."""
+    found = False
+    for base in kind.__mro__:
+        known = _LEARNT.get((base.__module__, base.__name__))
+        if known is None or base in _WRITERS:
+            continue
+        if getattr(sys.modules.get(base.__module__), base.__name__, None) is not base:
+            continue  # bears the name, and is not the type
+        tag, method = known
+        _WRITERS[base] = _writer(tag, getattr(base, method) if method else _delta)
+        found = True
+    return found and kind in _WRITERS
+
+
+def _writer(tag: str, write: Callable[[Any], Any]) -> Writer:
+    return lambda value, _peer, _depth: {tag: write(value)}
 
 
 def decode(data: Any, peer: Peer) -> Any:
@@ -255,6 +300,11 @@ def _number(body: Any) -> int:
     return body
 
 
+def _module(name: str) -> Any:
+    """A module of the standard library that few programs need, loaded when a value of it comes."""
+    return importlib.import_module(name)
+
+
 Reader = Callable[[Any, Peer], Any]
 
 _READERS: Final[dict[str, Reader]] = {
@@ -271,12 +321,12 @@ _READERS: Final[dict[str, Reader]] = {
     "a": lambda body, _peer: bytearray.fromhex(body),
     "c": lambda body, _peer: complex(*map(float, body)),
     "r": lambda body, _peer: range(*(int(part, 16) for part in body)),
-    "D": lambda body, _peer: Decimal(body),
-    "Q": lambda body, _peer: Fraction(body),
-    "S": lambda body, _peer: datetime.fromisoformat(body),
-    "Y": lambda body, _peer: date.fromisoformat(body),
-    "T": lambda body, _peer: time.fromisoformat(body),
-    "L": lambda body, _peer: timedelta(*map(int, body)),
+    "D": lambda body, _peer: _module("decimal").Decimal(body),
+    "Q": lambda body, _peer: _module("fractions").Fraction(body),
+    "S": lambda body, _peer: _module("datetime").datetime.fromisoformat(body),
+    "Y": lambda body, _peer: _module("datetime").date.fromisoformat(body),
+    "T": lambda body, _peer: _module("datetime").time.fromisoformat(body),
+    "L": lambda body, _peer: _module("datetime").timedelta(*map(int, body)),
     "K": lambda body, peer: dict.fromkeys(_items(body, peer)).keys(),
     "V": lambda body, peer: dict(enumerate(_items(body, peer))).values(),
     "I": lambda body, peer: dict(_items(body, peer)).items(),
@@ -303,7 +353,7 @@ def exception(data: dict[str, Any]) -> Exception:
 class Wire:
     """Frames over a connected stream socket."""
 
-    def __init__(self, connection: socket.socket, limit: int = MAX_FRAME) -> None:
+    def __init__(self, connection: socket, limit: int = MAX_FRAME) -> None:
         self.connection = connection
         self._limit = limit
         self._buffer = b""
@@ -319,7 +369,7 @@ class Wire:
         if len(body) > self._limit:
             raise TooLargeError(f"{len(body)} bytes")
         try:
-            self.connection.sendall(_HEAD.pack(len(body)) + body)
+            self.connection.sendall(len(body).to_bytes(_HEAD, "little") + body)
         except OSError:
             raise GoneError from None
 
@@ -330,39 +380,36 @@ class Wire:
             GoneError: the other side has closed, perhaps in the middle of a frame.
             ProtocolViolationError: not a frame.
         """
+        length = int.from_bytes(self._take(_HEAD), "little")
+        if length > self._limit:
+            raise ProtocolViolationError(f"a frame of {length} bytes")
+        body = self._take(length)
+        try:
+            data, _ = _scan(str(body, "ascii"), 0)
+        except (ValueError, RecursionError, StopIteration) as error:
+            raise ProtocolViolationError(f"{type(error).__name__} in a frame") from None
+        return data
+
+    def _take(self, count: int) -> bytes:
         buffer = self._buffer
-        need = _HEAD.size
-        head = False
+        if len(buffer) < count:
+            buffer = self._fill(buffer, count)
+        self._buffer = buffer[count:]
+        return buffer[:count]
+
+    def _fill(self, buffer: bytes, count: int) -> bytes:
         chunks = [buffer]
         have = len(buffer)
-        while True:
-            if not head and have >= need:
-                buffer = b"".join(chunks) if len(chunks) > 1 else buffer
-                chunks = [buffer]
-                (length,) = _HEAD.unpack_from(buffer)
-                if length > self._limit:
-                    raise ProtocolViolationError(f"a frame of {length} bytes")
-                need += length
-                head = True
-            if head and have >= need:
-                break
+        while have < count:
             try:
-                chunk = self.connection.recv(1 << 16 if need - have < 1 << 16 else 1 << 20)
+                chunk = self.connection.recv(max(_CHUNK, min(count - have, 1 << 20)))
             except OSError:
                 raise GoneError from None
             if not chunk:
                 raise GoneError
             chunks.append(chunk)
             have += len(chunk)
-            if not head:
-                buffer = b"".join(chunks)
-                chunks = [buffer]
-        whole = chunks[0] if len(chunks) == 1 else b"".join(chunks)
-        self._buffer = whole[need:]
-        try:
-            return _loads(whole[_HEAD.size : need])
-        except (ValueError, RecursionError) as error:
-            raise ProtocolViolationError(f"{type(error).__name__} in a frame") from None
+        return b"".join(chunks)
 
     def pending(self) -> bool:
         """Whether bytes wait that nobody asked for."""

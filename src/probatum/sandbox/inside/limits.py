@@ -13,12 +13,12 @@ from __future__ import annotations
 import math
 import os
 import resource
-import select
 import signal
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
+
+from probatum.sandbox.inside import syscalls
 
 OWN_PROCESSES: Final = 8  # supervisor, judge, zygote, waiting candidates: they count against the same user
 OPEN_FILES: Final = 128
@@ -62,8 +62,7 @@ def restrict_for_good() -> None:
     resource.setrlimit(resource.RLIMIT_STACK, (stack, hard))
 
 
-@dataclass(frozen=True)
-class Usage:
+class Usage(NamedTuple):
     """What processes have used so far."""
 
     cpu: float
@@ -110,8 +109,7 @@ def busy(pid: int) -> float:
     return cpu + waited
 
 
-@dataclass(frozen=True)
-class Ended:
+class Ended(NamedTuple):
     """How the first process of an execution ended; all its others ended with it."""
 
     status: int
@@ -136,17 +134,15 @@ def watch(
     `orders` is called when `channel` is readable, and says whether the judge wants the process killed.
     """
     began = time.monotonic()
-    judge_began = busy(judge)
+    judge_began: float | None = None  # taken at the first look: what it did before is too little to matter
     process = os.pidfd_open(pid)
-    poll = select.poll()
-    poll.register(process, select.POLLIN)
-    poll.register(channel, select.POLLIN)
+    poll = syscalls.Poll({process: syscalls.POLLIN, channel: syscalls.POLLIN})
     killed: str | None = None
     next_look = FIRST_LOOK
     try:
         while True:
             elapsed = time.monotonic() - began
-            ready = dict(poll.poll(max(0.0, next_look - elapsed) * 1000 + 1))
+            ready = poll(int(max(0.0, next_look - elapsed) * 1000) + 1)
             if process in ready:
                 break
             if channel in ready and orders() and killed is None:
@@ -157,7 +153,9 @@ def watch(
             if elapsed < next_look:
                 continue
             used = look()
-            killed = killed or _exceeded(used, limits, elapsed, busy(judge) - judge_began)
+            judge_now = busy(judge)
+            judge_began = judge_now if judge_began is None else judge_began
+            killed = killed or _exceeded(used, limits, elapsed, judge_now - judge_began)
             if killed is not None:
                 os.kill(pid, signal.SIGKILL)
             next_look = elapsed + min(LONGEST, max(0.02, limits["cpu_seconds"] - used.cpu))

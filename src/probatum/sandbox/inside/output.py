@@ -6,7 +6,6 @@ No reader is needed, so no pipe can block or flood; a write past the end fails.
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 from typing import Final
 
@@ -22,8 +21,7 @@ class Output:
         self.size = size
         self.file = os.memfd_create(name, os.MFD_ALLOW_SEALING | os.MFD_CLOEXEC)
         os.ftruncate(self.file, size)
-        seals = fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL
-        fcntl.fcntl(self.file, fcntl.F_ADD_SEALS, seals)
+        syscalls.seal(self.file)
 
     def take(self) -> bytes:
         """What was written, which leaves the memory empty."""

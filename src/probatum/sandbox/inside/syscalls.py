@@ -70,6 +70,9 @@ PR_GET_TID_ADDRESS: Final = 40
 CAP_VERSION_3: Final = 0x20080522
 LAST_CAPABILITY: Final = 63  # the kernel says EINVAL well before
 
+_F_ADD_SEALS: Final = 1033
+_SEALS: Final = 0x1 | 0x2 | 0x4  # no further seal, no shrinking, no growing
+
 _libc = ctypes.PyDLL(None, use_errno=True)  # PyDLL: keeps the interpreter's lock, so that `clone` is safe
 _libc.syscall.restype = ctypes.c_long
 _long = ctypes.c_long
@@ -163,6 +166,48 @@ def thread_id_address() -> int:
     except OSError:
         return 0
     return address.value
+
+
+_POLL_ENTRY: Final = struct.Struct("ihh")
+POLLIN: Final = 0x1
+POLLHUP: Final = 0x10
+POLLRDHUP: Final = 0x2000
+
+
+class Poll:
+    """poll(2) on a fixed set of descriptors; the module `select` would cost memory in every candidate."""
+
+    def __init__(self, wanted: dict[int, int]) -> None:
+        self._descriptors = list(wanted)
+        raw = b"".join(_POLL_ENTRY.pack(descriptor, events, 0) for descriptor, events in wanted.items())
+        self._entries = ctypes.create_string_buffer(raw, len(raw))
+        self._count = len(wanted)
+
+    def __call__(self, milliseconds: int) -> list[int]:
+        """The descriptors that are ready; none when the time (-1: no limit) has passed."""
+        ready = _libc.poll(self._entries, self._count, milliseconds)
+        if ready <= 0:
+            return []
+        raw = self._entries.raw
+        return [
+            descriptor
+            for place, descriptor in enumerate(self._descriptors)
+            if _POLL_ENTRY.unpack_from(raw, place * _POLL_ENTRY.size)[2]
+        ]
+
+
+def seal(descriptor: int) -> None:
+    """Fixes the size of a memfd for good."""
+    if _libc.fcntl(descriptor, _F_ADD_SEALS, _SEALS) < 0:
+        error = ctypes.get_errno()
+        raise OSError(error, f"fcntl: {os.strerror(error)}")
+
+
+def trim_memory() -> None:
+    """Gives free memory back, so that children need not copy it."""
+    trim = getattr(_libc, "malloc_trim", None)  # glibc alone has it
+    if trim is not None:
+        trim(0)
 
 
 class Cloner:

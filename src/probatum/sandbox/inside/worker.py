@@ -4,24 +4,24 @@ Started by `launch.BOOTSTRAP`; its one argument is a JSON object, its one connec
 """
 
 # pathlib would cost memory in every candidate:
-# ruff: noqa: PTH112
+# ruff: noqa: PTH100, PTH112, PTH120, PTH123
 
 from __future__ import annotations
 
+import _socket
 import contextlib
 import json
 import os
-import select
 import signal
-import socket
 import sys
-import traceback
+import types
 from typing import Any
 
-from probatum.sandbox.inside import container, execution, judge, limits, seccomp, syscalls, zygote
+from probatum.sandbox.inside import container, limits, seccomp, syscalls, zygote
 from probatum.sandbox.inside.frames import GoneError, Wire
 from probatum.sandbox.inside.output import Outputs
 
+PACKAGE = "probatum.sandbox.inside"
 ENVIRONMENT = {
     "PATH": "/usr/bin:/bin",
     "HOME": "/w",
@@ -34,7 +34,7 @@ ENVIRONMENT = {
 JUDGE_MEMORY = 4 << 30  # address space of the judge: hostile results must not take more
 
 
-def report(host: socket.socket, **message: Any) -> None:
+def report(host: _socket.socket, **message: Any) -> None:
     """Tells the host what happened before there is a judge."""
     with contextlib.suppress(GoneError):
         Wire(host).send(message)
@@ -47,6 +47,12 @@ def preload(modules: list[str]) -> None:
             __import__(name)
 
 
+def forget_modules() -> None:
+    """Programs find none of our modules."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == "probatum"]:
+        del sys.modules[name]
+
+
 def clean_interpreter() -> None:
     """Nothing of the surroundings is left for a candidate to find."""
     os.environ.clear()
@@ -57,21 +63,46 @@ def clean_interpreter() -> None:
     os.close(null)
     sys.dont_write_bytecode = True
     sys.argv = [""]
-    for name in [name for name in sys.modules if name.partition(".")[0] == "probatum"]:
-        del sys.modules[name]
     sys.path[:] = [path for path in sys.path if os.path.isdir(path)]
 
 
-def serve(host: socket.socket, zygote_channel: socket.socket, outputs: tuple[Outputs, Outputs]) -> None:
+def read_judge() -> dict[str, str]:
+    """The judge's modules as text: they are loaded after the zygote has gone its own way."""
+    folder = os.path.dirname(os.path.abspath(__file__))
+    found = {}
+    for name in ("judge", "execution"):
+        with open(f"{folder}/{name}.py", encoding="utf-8") as file:
+            found[name] = file.read()
+    return found
+
+
+def load_judge(sources: dict[str, str]) -> types.ModuleType:
+    """The module `execution`, with all that it needs."""
+    for name, source in sources.items():
+        module = types.ModuleType(f"{PACKAGE}.{name}")
+        module.__package__ = PACKAGE
+        sys.modules[module.__name__] = module
+        setattr(sys.modules[PACKAGE], name, module)
+        exec(compile(source, f"<{name}>", "exec", dont_inherit=True), module.__dict__)  # noqa: S102
+    return sys.modules[f"{PACKAGE}.execution"]
+
+
+def serve(
+    host: _socket.socket,
+    zygote_channel: _socket.socket,
+    outputs: tuple[Outputs, Outputs],
+    sources: dict[str, str],
+) -> None:
     """Becomes the judge, until the host or the zygote is gone."""
     syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
     syscalls.drop_capabilities()
     seccomp.install()
     limits.restrict_judge(JUDGE_MEMORY)
     wire = Wire(host, limit=1 << 28)
-    bench = judge.Bench()
-    source = execution.Source(zygote_channel, outputs)
     try:
+        execution = load_judge(sources)
+        bench = execution.Bench()
+        source = execution.Source(zygote_channel, outputs)
         source.fill()
         wire.send({"ready": True})
         while True:
@@ -79,18 +110,18 @@ def serve(host: socket.socket, zygote_channel: socket.socket, outputs: tuple[Out
     except GoneError:
         return
     except Exception:  # noqa: BLE001 - told to the host, which starts another worker
+        import traceback  # noqa: PLC0415 - it would cost memory in every candidate
+
         report(host, crashed=traceback.format_exc()[-4000:])
 
 
-def supervise(host: socket.socket, zygote_channel: socket.socket, children: list[int], files: int) -> None:
+def supervise(host: _socket.socket, zygote_channel: _socket.socket, children: list[int], files: int) -> None:
     """Replaces the work directory when asked; ends when anyone is gone, and everything ends with it."""
-    poll = select.poll()
-    poll.register(host.fileno(), select.POLLRDHUP | select.POLLHUP)
-    poll.register(zygote_channel.fileno(), select.POLLIN)
-    for child in children:
-        poll.register(os.pidfd_open(child), select.POLLIN)
+    wanted = {host.fileno(): syscalls.POLLRDHUP | syscalls.POLLHUP, zygote_channel.fileno(): syscalls.POLLIN}
+    wanted |= {os.pidfd_open(child): syscalls.POLLIN for child in children}
+    poll = syscalls.Poll(wanted)
     while True:
-        for descriptor, _ in poll.poll():
+        for descriptor in poll(-1):
             if descriptor != zygote_channel.fileno() or not zygote_channel.recv(16):
                 os._exit(0)
             container.replace_work(files)
@@ -99,8 +130,12 @@ def supervise(host: socket.socket, zygote_channel: socket.socket, children: list
 
 def main(settings: dict[str, Any]) -> None:
     """Runs until the host is gone."""
-    host = socket.socket(fileno=settings["fd"])
+    host = _socket.socket(fileno=settings["fd"])
+    if settings["processor"] is not None:
+        with contextlib.suppress(OSError):  # it may have been taken from us meanwhile
+            os.sched_setaffinity(0, {settings["processor"]})
     preload(settings["preload"])
+    sources = read_judge()
     try:
         if settings["isolation"] == "namespaces":
             container.enter(container.interpreter_paths() + settings["paths"])
@@ -113,14 +148,16 @@ def main(settings: dict[str, Any]) -> None:
     syscalls.prctl(syscalls.PR_SET_DUMPABLE, 0)
     size = settings["output_bytes"]
     outputs = (Outputs(size), Outputs(size))
-    for_judge, of_zygote = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    for_zygote, of_supervisor = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    for_judge, of_zygote = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
+    for_zygote, of_supervisor = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
     judge_pid = os.fork()
     if judge_pid == 0:
         for one in (of_zygote, for_zygote, of_supervisor):
             one.close()
-        serve(host, for_judge, outputs)
+        serve(host, for_judge, outputs, sources)
         os._exit(0)
+    del sources
+    forget_modules()
     zygote_pid = os.fork()
     if zygote_pid == 0:
         host.close()

@@ -9,13 +9,13 @@ while the one before it runs; it gets a program only when the one before is dead
 
 from __future__ import annotations
 
+import _socket
 import contextlib
 import gc
 import json
 import os
 import signal
-import socket
-import traceback
+import sys
 from typing import Final
 
 from probatum.sandbox.inside import candidate, limits, seccomp, syscalls
@@ -39,8 +39,8 @@ class Zygote:
 
     def __init__(
         self,
-        judge: socket.socket,
-        supervisor: socket.socket,
+        judge: _socket.socket,
+        supervisor: _socket.socket,
         judge_pid: int,
         outputs: tuple[Outputs, Outputs],
     ) -> None:
@@ -54,6 +54,7 @@ class Zygote:
     def serve(self) -> None:
         """Answers the judge's orders until it is gone."""
         gc.collect()
+        syscalls.trim_memory()
         gc.freeze()
         gc.disable()
         waiting = self._next()
@@ -110,7 +111,7 @@ class Zygote:
         if not again:
             self._turn ^= 1
         streams = self._outputs[self._turn].streams
-        ours, theirs = socket.socketpair()
+        ours, theirs = _socket.socketpair()
         pid = self._clone()
         if pid == 0:
             try:
@@ -118,18 +119,19 @@ class Zygote:
             finally:
                 os._exit(125)
         theirs.close()
-        socket.send_fds(self._judge, [b"w%d" % self._turn], [ours.fileno()])
+        rights = (_socket.SOL_SOCKET, _socket.SCM_RIGHTS, ours.fileno().to_bytes(4, sys.byteorder))
+        self._judge.sendmsg([b"w%d" % self._turn], [rights])
         ours.close()
         return pid
 
 
-def _wait_and_run(connection: socket.socket, stdout: int, stderr: int) -> None:
+def _wait_and_run(connection: _socket.socket, stdout: int, stderr: int) -> None:
     os.dup2(stdout, 1)
     os.dup2(stderr, 2)
     os.dup2(connection.detach(), WIRE, inheritable=False)
     os.closerange(WIRE + 1, 1 << 20)
     syscalls.drop_capabilities()
-    wire = Wire(socket.socket(fileno=WIRE))
+    wire = Wire(_socket.socket(fileno=WIRE))
     try:
         order = wire.receive()
     except GoneError:
@@ -140,7 +142,7 @@ def _wait_and_run(connection: socket.socket, stdout: int, stderr: int) -> None:
 
 
 def start(
-    judge: socket.socket, supervisor: socket.socket, judge_pid: int, outputs: tuple[Outputs, Outputs]
+    judge: _socket.socket, supervisor: _socket.socket, judge_pid: int, outputs: tuple[Outputs, Outputs]
 ) -> None:
     """Becomes the zygote, for good."""
     syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -149,4 +151,6 @@ def start(
     try:
         Zygote(judge, supervisor, judge_pid, outputs).serve()
     except Exception:  # noqa: BLE001 - told to the judge, who tells the host
+        import traceback  # noqa: PLC0415 - it would cost memory in every candidate
+
         judge.send(json.dumps({"crashed": traceback.format_exc()[-4000:]}).encode())
