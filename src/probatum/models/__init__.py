@@ -12,7 +12,6 @@ a model that cannot be used at all raises `ModelError`.
 from __future__ import annotations
 
 from probatum.models.loading import PROVIDERS, load_model
-
 from probatum.models.seam import Capabilities, Model
 
 __all__ = ["PROVIDERS", "Capabilities", "Model", "load_model"]

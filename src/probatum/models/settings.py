@@ -37,7 +37,8 @@ def read_settings(provider: str, given: Mapping[str, object], kind: type[Setting
     Raises:
         UsageError: an unknown setting, a value that does not fit, or a required setting not given.
     """
-    declared = {field.name: field for field in fields(kind)}  # type: ignore[arg-type] - a dataclass type
+    # A bound "any dataclass" for the type variable cannot be written; `fields` refuses what is none.
+    declared = {field.name: field for field in fields(kind)}  # type: ignore[arg-type]
     hints = get_type_hints(kind, include_extras=True)
     known = ", ".join(sorted(declared)) or "none"
     values: dict[str, Any] = {}

@@ -1,0 +1,187 @@
+"""Continuous batching: samples take slots, all advance one token at a time, prompts share beginnings."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+
+from probatum.core.records import Finish, Request, Response
+from probatum.models.llamacpp.engine import Engine, Logits
+from probatum.models.llamacpp.sampling import Sampler, seed_of
+from probatum.models.llamacpp.text import Writing
+
+__all__ = ["Batching", "Sample"]
+
+
+class Sample:
+    """One request on its way to a response."""
+
+    def __init__(self, request: Request, prompt: list[int]) -> None:
+        """A request and the tokens of its prompt."""
+        self.prompt = prompt
+        self.token = 0
+        """The token chosen last."""
+        self._request = request
+        self._sampler = Sampler(request.sampling, seed_of(request))
+        self._writing = Writing(request.sampling.stop)
+        self._tokens = 0
+        self._finish: Finish | None = None
+        self._reason: str | None = None
+        self._start = time.monotonic()
+
+    @property
+    def position(self) -> int:
+        """Where the last token stands."""
+        return len(self.prompt) + self._tokens - 1
+
+    def accept(self, logits: Logits, engine: Engine) -> bool:
+        """Chooses the next token; says whether it was the last."""
+        try:
+            self.token = self._sampler.choose(logits)
+        except ArithmeticError as error:
+            self._finish, self._reason = Finish.MODEL_ERROR, f"the model computed no usable numbers: {error}"
+            return True
+        self._tokens += 1
+        if engine.ends(self.token) or self._writing.add(engine.piece(self.token)):
+            self._finish = Finish.STOP
+        elif self._tokens >= self._request.sampling.max_tokens:
+            self._finish = Finish.LENGTH
+        elif self.position >= engine.context_tokens:
+            self._finish = Finish.LENGTH
+            self._reason = f"the context of {engine.context_tokens} tokens is used up"
+        return self._finish is not None
+
+    def response(self) -> Response:
+        """What it came to."""
+        finish = self._finish or Finish.INFRA_ERROR
+        text, remark = self._writing.text(complete=finish is Finish.STOP)
+        return Response(
+            request=self._request.key,
+            text=text,
+            finish=finish,
+            stop=self._writing.stop,
+            prompt_tokens=len(self.prompt),
+            completion_tokens=self._tokens,
+            reason="; ".join(note for note in (self._reason, remark) if note) or None,
+            seconds=time.monotonic() - self._start,
+        )
+
+
+@dataclass(eq=False)
+class _Slot:
+    """One sequence of the engine."""
+
+    index: int
+    prompt: list[int] = field(default_factory=list)
+    """Tokens it holds that were evaluated as a prompt; behind them may stand what was generated."""
+    after: Logits | None = None
+    """Logits after the whole prompt."""
+    sample: Sample | None = None
+    used: int = 0
+    """Grows with time."""
+
+
+class Batching:
+    """Slots of one engine. All of it runs in the caller's thread."""
+
+    def __init__(self, engine: Engine, slots: int) -> None:
+        """All slots are idle."""
+        self._engine = engine
+        self._rows = [_Slot(index) for index in range(engine.rows)]
+        self._slots = self._rows[:slots]  # the others only keep the number of rows what it must be
+        self._clock = count(1)
+        self.evaluated = 0
+        """Prompt tokens evaluated so far; what was shared is not among them."""
+        self.steps = 0
+        """Steps computed so far."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether any slot decodes."""
+        return any(slot.sample for slot in self._slots)
+
+    @property
+    def room(self) -> bool:
+        """Whether any slot is idle."""
+        return any(slot.sample is None for slot in self._slots)
+
+    def begin(self, sample: Sample) -> Response | None:
+        """Gives an idle slot to the sample and chooses its first token; its response if that was the last."""
+        slot = self._place(sample.prompt)
+        if slot.after is None:
+            for logits in self._engine.evaluate(slot.index, sample.prompt, len(slot.prompt)):
+                slot.after = logits
+            self.evaluated += len(sample.prompt) - len(slot.prompt)
+            slot.prompt = sample.prompt
+        slot.used = next(self._clock)
+        assert slot.after is not None  # noqa: S101 - a prompt has a last block
+        if sample.accept(slot.after, self._engine):
+            self._trim(slot)
+            return sample.response()
+        slot.sample = sample
+        return None
+
+    def advance(self) -> Iterator[Response]:
+        """One more token for every sample; yields the responses of those that end."""
+        rows = [self._row(slot) for slot in self._rows]
+        self.steps += 1
+        for slot, logits in zip(self._rows, self._engine.step(rows), strict=True):
+            if slot.sample is None:
+                self._trim(slot)
+            elif slot.sample.accept(logits, self._engine):
+                sample, slot.sample = slot.sample, None
+                self._trim(slot)
+                yield sample.response()
+
+    def reset(self) -> None:
+        """Forgets all samples and everything that the slots hold."""
+        for slot in self._rows:
+            slot.sample, slot.prompt, slot.after = None, [], None
+
+    def _row(self, slot: _Slot) -> tuple[int, int]:
+        if slot.sample is not None:
+            return slot.sample.token, slot.sample.position
+        if not slot.prompt:
+            self._engine.keep(slot.index, 0)
+        return self._engine.filler, len(slot.prompt)
+
+    def _trim(self, slot: _Slot) -> None:
+        """Takes an idle slot back to its prompt."""
+        if not self._engine.trims:
+            slot.prompt, slot.after = [], None
+        self._engine.keep(slot.index, len(slot.prompt))
+
+    def _place(self, prompt: list[int]) -> _Slot:
+        """An idle slot that holds as much of the prompt as any slot does.
+
+        Only whole blocks from the beginning are shared, or the whole prompt: so that what a sequence
+        holds was always computed in the same blocks, wherever it comes from.
+        """
+        idle = [slot for slot in self._slots if slot.sample is None]
+        donors = [slot for slot in self._slots if slot.after is not None and self._engine.trims]
+        whole = [slot for slot in donors if slot.prompt == prompt]
+        shares = {slot.index: self._shared(slot.prompt, prompt) for slot in donors}
+        donor = max(whole or donors, key=lambda slot: (shares[slot.index], slot.sample is None), default=None)
+        length = len(prompt) if whole else shares[donor.index] if donor else 0
+        if donor is not None and donor.sample is None and length:
+            target = donor
+            self._engine.keep(target.index, length)
+        else:
+            target = min(idle, key=lambda slot: slot.used)
+            if donor is not None and length:
+                self._engine.copy(donor.index, target.index, length)
+            else:
+                self._engine.keep(target.index, 0)
+        target.after = donor.after if whole and donor is not None else None
+        target.prompt = prompt[:length]
+        return target
+
+    def _shared(self, held: Sequence[int], prompt: Sequence[int]) -> int:
+        """Tokens of the whole blocks in which the two begin alike, at least one token left to evaluate."""
+        same = next(
+            (place for place, (one, other) in enumerate(zip(held, prompt, strict=False)) if one != other),
+            min(len(held), len(prompt)),
+        )
+        return min(same, len(prompt) - 1) // self._engine.batch_tokens * self._engine.batch_tokens

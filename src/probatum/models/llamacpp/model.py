@@ -1,0 +1,232 @@
+"""A model in a GGUF file, answered in process by llama.cpp."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from probatum.core.canonical import digest_json
+from probatum.core.errors import ModelError, UsageError
+from probatum.core.records import Finish, Identity, Prompted, Request, Response, Sampling
+from probatum.models.llamacpp import embedded
+from probatum.models.llamacpp.batching import Batching, Sample
+from probatum.models.llamacpp.chat import ChatTemplate, RenderingError
+from probatum.models.llamacpp.engine import Engine, Shape
+from probatum.models.llamacpp.feeding import Feeder
+from probatum.models.llamacpp.gguf import GgufModel, read_model
+from probatum.models.llamacpp.library import load_library
+from probatum.models.llamacpp.settings import LlamaSettings, available_cores
+from probatum.models.seam import Capabilities
+from probatum.models.settings import nearest, read_settings
+
+__all__ = ["LlamaModel", "load"]
+
+SAMPLER: Final = "temperature, top-k, top-p"
+"""Recorded: another order gives other answers."""
+
+
+def load(name: str, settings: Mapping[str, object]) -> LlamaModel:
+    """The model `llamacpp/NAME`: the embedded one by its name, or a GGUF file by its path.
+
+    Raises:
+        UsageError: the extra is not installed, no such name, or a setting that cannot be used.
+        ModelError: the file is missing, damaged, or not a model that llama.cpp can run.
+    """
+    chosen = read_settings("llamacpp", settings, LlamaSettings)
+    if name == embedded.NAME:
+        return LlamaModel(name, embedded.embedded_file(), chosen)
+    path = Path(name).expanduser()
+    if path.suffix != ".gguf" and not path.exists():
+        raise UsageError(
+            f"no embedded model {name!r}{nearest(name, [embedded.NAME])}: "
+            f"give 'llamacpp/{embedded.NAME}' or 'llamacpp/PATH.gguf'"
+        )
+    return LlamaModel(path.name, path, chosen)
+
+
+class LlamaModel:
+    """Continuous batching over slots; what a request gets depends on nothing but the request."""
+
+    def __init__(self, name: str, path: Path, settings: LlamaSettings) -> None:
+        """Checks the file, then loads it."""
+        library = load_library()
+        library.verbose = settings.verbose
+        self._file = read_model(path)
+        self._settings = settings
+        shape = Shape(
+            slots=settings.slots,
+            context_tokens=settings.context_tokens,
+            batch_tokens=settings.batch_tokens,
+            threads=settings.threads or available_cores(),
+        )
+        self._engine = Engine(library, self._file, shape)
+        self._batching = Batching(self._engine, settings.slots)
+        self._answering = threading.Lock()
+        self._template = self._read_template(self._file)
+        self._identity = self._identify(name, f"xllamacpp {library.version}")
+
+    @property
+    def identity(self) -> Identity:
+        """The file by its digest, and the settings that change answers."""
+        return self._identity
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Chat only with a template of the model's own."""
+        return Capabilities(
+            completion=True,
+            chat=self._template is not None,
+            context_tokens=self._engine.context_tokens,
+            # Rows of one expert are computed together, so that company changes the order of additions;
+            # and GPU kernels were not examined. One slot has no company.
+            reproducible=self._settings.slots == 1
+            or (self._engine.trims and not self._file.experts and not self._engine.offloads),
+        )
+
+    def answer(self, requests: Iterable[Request]) -> Iterator[Response]:
+        """Answers every request once, in the order in which they are done.
+
+        Decodes in the thread that iterates; `requests` is pulled in another. If `requests` raises, what is
+        in flight is finished and yielded first.
+
+        Raises:
+            ModelError: the model is closed, is answering another call, or is asked for what it cannot do.
+        """
+        if not self._answering.acquire(blocking=False):
+            raise ModelError(
+                f"model {self._identity.name!r} is answering another call: take all its responses, or close "
+                "that iterator, first"
+            )
+        feeder = Feeder(requests)
+        try:
+            yield from self._answer(feeder)
+            feeder.raise_failure()
+        except BaseException:  # also Ctrl-C, and an iterator that is closed early
+            self._batching.reset()
+            raise
+        finally:
+            feeder.stop()
+            self._answering.release()
+
+    def count_tokens(self, prompt: Prompted) -> int | None:
+        """Tokens of the rendered prompt; `None` if it cannot be rendered.
+
+        May be called from any thread, also while the model answers.
+        """
+        try:
+            return len(self._tokens(prompt))
+        except (RenderingError, UnicodeEncodeError):
+            return None
+
+    def close(self) -> None:
+        """Frees the model's memory. A second call does nothing."""
+        self._engine.close()
+
+    def _answer(self, feeder: Feeder) -> Iterator[Response]:
+        batching = self._batching
+        while True:
+            while batching.room and (request := feeder.take(wait=not batching.busy)) is not None:
+                if (response := self._begin(request)) is not None:
+                    yield response
+            if not batching.busy:
+                return
+            yield from batching.advance()
+
+    def _begin(self, request: Request) -> Response | None:
+        """Starts on a request; its response if there is nothing left to do."""
+        if request.continuation is not None:
+            raise ModelError(
+                f"model {self._identity.name!r} cannot score continuations: it generates text only"
+            )
+        if (fault := _fault(request.sampling)) is not None:
+            return Response(request=request.key, finish=Finish.MODEL_ERROR, reason=fault)
+        try:
+            tokens = self._tokens(request.prompt)
+        except UnicodeEncodeError as error:
+            fault = f"the prompt holds half of a surrogate pair at character {error.start}: it is no text"
+        except RenderingError as error:
+            fault = str(error)
+        else:
+            if (response := self._at_once(request, len(tokens))) is not None:
+                return response
+            return self._batching.begin(Sample(request, tokens))
+        return Response(request=request.key, finish=Finish.MODEL_ERROR, reason=fault)
+
+    def _at_once(self, request: Request, tokens: int) -> Response | None:
+        """The response to a prompt of so many tokens, if nothing can or need be generated."""
+        context = self._engine.context_tokens
+        key = request.key
+        if tokens >= context:
+            reason = (
+                f"the prompt of {tokens} tokens leaves no room in the context of {context}: "
+                "give a larger -M context_tokens"
+            )
+            return Response(request=key, finish=Finish.CONTEXT_OVERFLOW, reason=reason, prompt_tokens=tokens)
+        if tokens == 0:
+            reason = "the prompt is empty, and this model has no token that begins a text"
+            return Response(request=key, finish=Finish.MODEL_ERROR, reason=reason)
+        if request.sampling.max_tokens == 0:
+            return Response(request=key, finish=Finish.LENGTH, prompt_tokens=tokens, completion_tokens=0)
+        return None
+
+    def _tokens(self, prompt: Prompted) -> list[int]:
+        """Raises RenderingError, UnicodeEncodeError; ModelError for messages to a base model."""
+        special = self._settings.special_tokens
+        if isinstance(prompt, str):
+            return self._engine.tokenize(prompt, special=special)
+        if self._template is None:
+            raise ModelError(
+                f"model {self._identity.name!r} is a base model: it has no chat template and cannot answer "
+                "messages; use --form completion, or an instruct model"
+            )
+        return self._engine.tokenize(self._template.render(prompt), special=True)
+
+    def _read_template(self, file: GgufModel) -> ChatTemplate | None:
+        if file.template is None:
+            return None
+        engine = self._engine
+        metadata = file.header.metadata
+        bos = metadata.get("tokenizer.ggml.bos_token_id", engine.bos)
+        return ChatTemplate(
+            file.template,
+            bos=engine.token_text(bos if isinstance(bos, int) else -1),
+            eos=engine.token_text(engine.eos),
+            today=self._settings.today,
+        )
+
+    def _identify(self, name: str, backend: str) -> Identity:
+        today = self._settings.today
+        return Identity(
+            provider="llamacpp",
+            name=name,
+            weights=self._file.weights,
+            tokenizer=self._file.header.tokenizer,
+            template=digest_json(self._file.template) if self._file.template is not None else None,
+            precision=self._file.header.precision,
+            backend=backend,
+            settings={
+                "context_tokens": self._engine.context_tokens,
+                "batch_tokens": self._settings.batch_tokens,
+                "rows": "one" if self._engine.rows == 1 else "many",
+                "special_tokens": self._settings.special_tokens,
+                "today": today.isoformat() if today is not None else None,
+                "sampler": SAMPLER,
+            },
+        )
+
+
+def _fault(sampling: Sampling) -> str | None:
+    """Why this cannot be sampled, if it cannot."""
+    if sampling.max_tokens < 0:
+        return f"max_tokens={sampling.max_tokens} is negative"
+    if not sampling.temperature >= 0:
+        return f"temperature={sampling.temperature} is not 0 or more"
+    if not 0 < sampling.top_p <= 1:
+        return f"top_p={sampling.top_p} is not in (0, 1]"
+    if sampling.top_k < 0:
+        return f"top_k={sampling.top_k} is negative"
+    if "" in sampling.stop:
+        return "a stop string is empty"
+    return None
