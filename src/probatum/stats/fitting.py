@@ -19,6 +19,8 @@ from probatum.stats.inputs import Floats, sum_by
 __all__ = ["Fit", "fit_davidson", "fit_pairs", "fit_with_covariates", "moments"]
 
 _STEPS = 100
+_FLAT = 1e-9
+"""Curvature, against that at equal odds, below which a maximum is none."""
 _GRADIENT = 1e-12
 """Stop where the gradient is so small against the number of battles."""
 
@@ -194,19 +196,39 @@ def fit_with_covariates(
         information = _information(battles, covariates, weight * p * (1 - p))
         if float(np.abs(gradient).max()) <= _GRADIENT * scale:
             break
-        grounded = information.copy()
-        grounded[:models, :models] += float(np.trace(information)) / models**2
-        try:
-            step = np.asarray(np.linalg.solve(grounded, gradient), np.float64)
-        except np.linalg.LinAlgError:
-            raise ValueError("the effects of the covariates cannot be told apart; leave one out") from None
+        step = _grounded_step(information, gradient, models)
         parameters, value, moved = _climb(parameters, step, value, likelihood)
         if not moved:
             break
-    if float(np.abs(parameters).max()) > 100:  # noqa: PLR2004 - odds of e^100
-        raise ValueError("no finite estimate exists: a covariate separates the wins from the losses")
+    _check_effects(information, _information(battles, covariates, weight / 4), models)
     parameters[:models] -= parameters[:models].mean()
     return Fit(parameters, information, value, models)
+
+
+def _grounded_step(information: Floats, gradient: Floats, models: int) -> Floats:
+    """Newton's step; the free shift of all strengths is tied down."""
+    grounded = information.copy()
+    grounded[:models, :models] += float(np.trace(information)) / models**2
+    try:
+        return np.asarray(np.linalg.solve(grounded, gradient), np.float64)
+    except np.linalg.LinAlgError:
+        raise ValueError("the effects of the covariates cannot be told apart; leave one out") from None
+
+
+def _check_effects(information: Floats, at_start: Floats, models: int) -> None:
+    """Refuses effects that repeat one another, and effects that grow without end.
+
+    Where a covariate separates wins from losses the curvature dies away as its effect grows.
+    """
+    scale = np.sqrt(np.diag(at_start))
+    for curvature, why in (
+        (at_start, "the effects of the covariates cannot be told apart; leave one out"),
+        (information, "no finite estimate exists: a covariate separates the wins from the losses"),
+    ):
+        relative = curvature / np.outer(scale, scale)
+        relative[:models, :models] += 1 / models
+        if float(np.linalg.eigvalsh(relative)[0]) < _FLAT:
+            raise ValueError(why)
 
 
 def _gradient(battles: Battles, covariates: Floats, residual: Floats) -> Floats:
