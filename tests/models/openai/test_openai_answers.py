@@ -108,6 +108,14 @@ ANSWERS = {
     ),
     "no index": (choices({"text": "Yes", "finish_reason": "stop"}), "Yes", STOP, None),
     "index null": (choices({"index": None, "text": "Yes", "finish_reason": "stop"}), "Yes", STOP, None),
+    "index a truth value beside a number": (
+        choices({"index": False, "text": "B"}, {"index": 0, "text": "A", "finish_reason": "stop"}),
+        "A",
+        STOP,
+        None,
+    ),
+    "index of no use": (choices({"index": [], "text": "Yes", "finish_reason": "stop"}), "Yes", STOP, None),
+    "part of no kind": (message([{"type": ["text"], "text": "Yes"}]), "Yes", STOP, None),
     "choices in another order": (
         choices(
             {"index": 1, "text": "B", "finish_reason": "stop"},
@@ -224,12 +232,6 @@ FAILURES = {
         "2 choices",
     ),
     "another's choice": (choices({"index": 1, "text": "B"}), Transient, Finish.MODEL_ERROR, "1 choices"),
-    "index a truth value": (
-        choices({"index": False, "text": "B"}, TWO[1]),
-        Transient,
-        Finish.MODEL_ERROR,
-        "2 choices",
-    ),
     "deep nesting": (b"[" * 100_000, Transient, Finish.MODEL_ERROR, ""),
     "aborted": (message("Ye", "abort"), Transient, Finish.INFRA_ERROR, "abort"),
     "error of the provider behind": (

@@ -15,6 +15,7 @@ import pytest
 from probatum.core.errors import ModelError
 from probatum.core.records import Finish, Request, Response
 from probatum.models.openai import load
+from probatum.models.openai.asking import _same
 from tests.models.openai.fault_server import Asked, FaultServer, Reply, chat, chat_body, error
 
 GOOD = json.dumps(chat_body("Yes")).encode()
@@ -169,6 +170,16 @@ def test_nobody_there_is_told_before_any_sample_fails(ask):
     with pytest.raises(ModelError, match="is the server running"):
         _ = model.identity
     model.close()
+
+
+def test_server_that_is_gone_before_the_first_answer_is_told_at_once(ask):
+    with FaultServer(lambda *_: chat("Yes")) as server:
+        model = load("m", {"base_url": server.base_url, "backoff": 30, "backoff_limit": 60})
+        _ = model.identity
+        server.stop()
+        with pytest.raises(ModelError, match="is the server running"):
+            list(model.answer(ask(f"{number}") for number in range(100)))
+        model.close()
 
 
 def test_unknown_host_is_told(ask):
@@ -617,9 +628,27 @@ def test_name_and_fingerprint_under_which_the_server_answered_are_kept(serve, as
     _, model = serve(script, concurrency=1)
     found = [response.model for response in model.answer(ask(f"{number}") for number in range(3))]
     assert found == ["m@fp_1", "m-2026-01-01@fp_1", "other@fp_1 (asked for m)"]
-    assert [record.getMessage() for record in caplog.records] == [
-        "the server was asked for 'm' and answers as 'other'"
-    ]
+    assert [record.getMessage() for record in caplog.records] == ["openai/m: the server answers as 'other'"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "told", "same"),
+    [
+        ("gpt-4o", "gpt-4o-2024-08-06", True),
+        ("gpt-4", "gpt-4-0613", True),
+        ("gpt-4", "gpt-4o", False),
+        ("gpt-4", "gpt-4-turbo-2024-04-09", False),
+        ("openai/gpt-4o", "gpt-4o", True),
+        ("llama3", "llama3:latest", True),
+        ("m:free", "org/m", True),
+        ("Qwen/Qwen3-8B", "qwen/qwen3-8b", True),
+        ("mistral-large-latest", "mistral-large-2411", False),
+        ("x", "gemma-3-270m", False),
+        ("a.b", "axb", False),
+    ],
+)
+def test_names_of_one_model(asked, told, same):
+    assert _same(asked, told) is same
 
 
 def test_text_goes_to_completions_and_conversation_to_chat(serve, ask):

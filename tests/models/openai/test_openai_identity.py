@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
 import sys
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from multidict import CIMultiDict, CIMultiDictProxy
 
 from probatum.core.errors import ModelError
 from probatum.core.records import Message
-from probatum.models.openai import load
-from probatum.models.openai.servers import CHATML
+from probatum.models.openai import OpenAIModel, load
+from probatum.models.openai.servers import CHATML, OWNERS, look
+from probatum.models.openai.settings import read_openai_settings
+from probatum.models.openai.transport import Received
 from tests.models.openai.fault_server import FaultServer, Reply, chat, error
 
 CHATML_LIKE = CHATML.replace("assistant", "helper")
@@ -102,9 +108,13 @@ def test_start_of_the_server_does_not_make_another_model():
 def test_base_model_behind_a_borrowed_template_is_not_asked_to_chat():
     found, capabilities = identity(routes(listing(LLAMA), props={**PROPS, "chat_template": CHATML}))
     assert (capabilities.chat, capabilities.completion) == (False, True)
-    assert found.settings["warnings"] == ["the model has no chat template: the server applies ChatML"]
+    assert "warnings" not in found.settings
     assert identity(routes(listing(LLAMA), props={**PROPS, "chat_template": CHATML_LIKE}))[1].chat
-    assert identity(routes(listing(LLAMA), props={**PROPS, "chat_template": CHATML}), api="chat")[1].chat
+    found, capabilities = identity(
+        routes(listing(LLAMA), props={**PROPS, "chat_template": CHATML}), api="chat"
+    )
+    assert capabilities.chat
+    assert found.settings["warnings"] == ["the model has no chat template: the server applies ChatML"]
 
 
 def test_vllm_tells_revision_version_and_context():
@@ -239,6 +249,49 @@ def test_closed_model_says_so():
     model.close()
     with pytest.raises(ModelError, match="was closed: load it again"):
         _ = model.identity
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-2, 5000)
+    | st.floats()
+    | st.sampled_from(["m", "vllm", "library"]),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["name", "n_ctx"]), inner, max_size=2)
+    ),
+    max_leaves=5,
+)
+FIELDS = ["id", "aliases", "owned_by", "root", "meta", "max_model_len"]
+ENTRY = st.fixed_dictionaries({}, optional=dict.fromkeys(FIELDS, JSON)) | st.fixed_dictionaries(
+    {"id": st.sampled_from(["m", "n"]), "owned_by": st.sampled_from(list(OWNERS))},
+    optional=dict.fromkeys(FIELDS[3:], JSON),
+)
+DETAILS = ["models", "version", "model_path", "chat_template", "default_generation_settings", "build_info"]
+
+
+class Told:
+    """A transport that answers with given JSON."""
+
+    def __init__(self, models: object, details: object) -> None:
+        self.models = models
+        self.details = details
+
+    async def ask(self, address: str, *_: object) -> Received:
+        value = self.models if address.endswith("/v1/models") else self.details
+        return Received(200, CIMultiDictProxy(CIMultiDict()), json.dumps(value).encode(), None)
+
+
+@given(
+    st.fixed_dictionaries({"data": st.lists(ENTRY | JSON, max_size=3)}) | JSON,
+    st.fixed_dictionaries({}, optional=dict.fromkeys(DETAILS, JSON)) | JSON,
+)
+def test_whatever_the_server_tells_has_an_identity(models, details):
+    settings, endpoint, secrets = read_openai_settings({"base_url": "http://a/v1"})
+    model = OpenAIModel("m", settings, endpoint, secrets)
+    model._server = asyncio.run(look("m", endpoint, Told(models, details), secrets, settings))
+    assert len(model.identity.digest) == 64
+    assert model.capabilities.context_tokens is None or model.capabilities.context_tokens > 0
 
 
 PROGRAM = """

@@ -100,9 +100,9 @@ def read_answer(  # noqa: PLR0911 - a table of shapes, the broken ones first
 
 def _first(choices: list[_Choice]) -> _Choice | None:
     """The choice with index 0; two that contradict each other are no answer."""
-    if len(choices) == 1 and choices[0].index in {None, 0}:
+    if len(choices) == 1 and type(choices[0].index) is not int:
         return choices[0]
-    found = [choice for choice in choices if choice.index == 0]
+    found = [choice for choice in choices if type(choice.index) is int and choice.index == 0]
     return found[0] if found and all(choice == found[0] for choice in found) else None
 
 
@@ -188,9 +188,9 @@ def _content(content: Any) -> tuple[str, str, str]:
         if isinstance(part, str):
             texts.append(part)
         elif isinstance(part, dict):
-            kind = part.get("type")
+            kind = part["type"] if isinstance(part.get("type"), str) else None
             if kind in {"thinking", "reasoning"}:
-                thoughts.append(_content(part.get(kind) or part.get("text"))[0])
+                thoughts.append(_content(part.get(str(kind)) or part.get("text"))[0])
             elif kind == "refusal":
                 refusals.append(_content(part.get("refusal"))[0])
             elif kind in {"text", "output_text", None}:

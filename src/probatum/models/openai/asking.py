@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -51,8 +52,25 @@ class Asker:
     """Asks one server, for all requests of one model. Lives in one event loop."""
 
     def __init__(
-        self, name: str, settings: OpenAISettings, dialect: Dialect, transport: Transport, secrets: Secrets
+        self,
+        name: str,
+        settings: OpenAISettings,
+        dialect: Dialect,
+        transport: Transport,
+        secrets: Secrets,
+        *,
+        doubted: bool,
     ) -> None:
+        """Asks nothing yet.
+
+        Args:
+            name: of the model.
+            settings: pace and patience.
+            dialect: how requests are written.
+            transport: sends them.
+            secrets: kept out of messages.
+            doubted: the user has been told already that another model may answer.
+        """
         self._name = name
         self._settings = settings
         self._dialect = dialect
@@ -60,6 +78,7 @@ class Asker:
         self._secrets = secrets
         self._gate = Gate(settings.concurrency)
         self._health = _Health()
+        self._doubted = doubted
         self.sending: set[asyncio.Task[Any] | None] = set()
         """Tasks that wait for the server, rather than for their turn."""
 
@@ -144,12 +163,12 @@ class Asker:
         served = model if answer.fingerprint is None else f"{model}@{answer.fingerprint}"
         if model == self._name:
             return served
-        asked, told = self._name.lower(), model.lower()
-        if asked in told or told in asked:  # a dated release, a tag, an organisation before the name
+        if _same(self._name, model):
             return served
         if model not in self._health.other_names:
             self._health.other_names.add(model)
-            _log.warning("the server was asked for %r and answers as %r", self._name, model)
+            if not self._doubted:
+                _log.warning("openai/%s: the server answers as %r", self._name, model)
         return f"{served} (asked for {self._name})"
 
     def _failed(
@@ -225,3 +244,9 @@ class Asker:
 
     def _unusable(self, reason: str) -> ModelError:
         return ModelError(self._secrets.redact(f"openai/{self._name}: {reason}"))
+
+
+def _same(asked: str, told: str) -> bool:
+    """Whether two names are one model's: with an organisation before it, a tag, or the date of a release."""
+    short, long = sorted((name.lower().rsplit("/", 1)[-1] for name in (asked, told)), key=len)
+    return re.fullmatch(re.escape(short) + r"([:@].+|-latest|-\d{4}.*|-\d{2}-\d{2})?", long) is not None

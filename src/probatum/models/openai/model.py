@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from queue import Empty
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from probatum.models.openai.transport import Transport
 
 __all__ = ["OpenAIModel", "load"]
+
+_log = logging.getLogger("probatum.models.openai")
 
 LOOK_AHEAD: Final = 8
 """Requests that stand ready beside those in flight, at least."""
@@ -206,8 +209,10 @@ class OpenAIModel:
         with self._lock:
             if self._server is None:
                 self._server = background.run(
-                    look(self.name, self._endpoint, transport, self._secrets, self.settings.engine)
+                    look(self.name, self._endpoint, transport, self._secrets, self.settings)
                 )
+                for warning in self._server.warnings:
+                    _log.warning("openai/%s: %s", self.name, warning)
             return self._server
 
     def _dialect(self, server: Server) -> Dialect:
@@ -220,7 +225,14 @@ class OpenAIModel:
         background, transport = self._start()
         with self._lock:
             if self._asker is None:
-                self._asker = Asker(self.name, self.settings, self._dialect(server), transport, self._secrets)
+                self._asker = Asker(
+                    self.name,
+                    self.settings,
+                    self._dialect(server),
+                    transport,
+                    self._secrets,
+                    doubted=server.told.get("listed") is False,
+                )
             exchange = Exchange(background.loop, self._asker, self.settings.concurrency)
             self._exchanges.add(exchange)
         return background, exchange

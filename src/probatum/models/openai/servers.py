@@ -13,7 +13,7 @@ from typing import Any, Final
 from probatum.core.errors import ModelError
 from probatum.core.records import Prompted
 from probatum.models.openai.lenient import loads
-from probatum.models.openai.settings import Endpoint, Secrets
+from probatum.models.openai.settings import Endpoint, OpenAISettings, Secrets
 from probatum.models.openai.transport import Received, Transport
 from probatum.models.openai.verdicts import Transient, Unusable, one_line
 
@@ -75,7 +75,9 @@ class Server:
     warnings: tuple[str, ...] = ()
 
 
-async def look(name: str, endpoint: Endpoint, transport: Transport, secrets: Secrets, engine: str) -> Server:
+async def look(
+    name: str, endpoint: Endpoint, transport: Transport, secrets: Secrets, settings: OpenAISettings
+) -> Server:
     """Asks the server what it is.
 
     Args:
@@ -83,7 +85,7 @@ async def look(name: str, endpoint: Endpoint, transport: Transport, secrets: Sec
         endpoint: where it is.
         transport: asks.
         secrets: kept out of messages.
-        engine: as set, or `auto`.
+        settings: the engine, where it is set, and the form.
 
     Raises:
         ModelError: nobody is there.
@@ -100,14 +102,17 @@ async def look(name: str, endpoint: Endpoint, transport: Transport, secrets: Sec
         if len(served) <= FEW:
             told["served"] = served
     entry = own or (entries[0] if len(entries) == 1 else None)
-    found = engine if engine != "auto" else _engine(entry or (entries[0] if entries else None))
+    found = (
+        settings.engine if settings.engine != "auto" else _engine(entry or (entries[0] if entries else None))
+    )
     told["listed"] = None if not entries else own is not None
     if entry is not None:
         told.update({field: entry[field] for field in TELLING if entry.get(field) is not None})
     server = await _details(found, name, endpoint, transport)
     meta = told.get("meta")
+    told = json.loads(json.dumps(told), parse_constant=str)  # NaN has no digest
     context = (entry or {}).get("max_model_len") or (meta.get("n_ctx") if isinstance(meta, dict) else None)
-    if server.borrowed_template:
+    if server.borrowed_template and settings.api == "chat":
         warnings.append("the model has no chat template: the server applies ChatML")
     return Server(
         engine=found if found != "other" else None,
@@ -115,7 +120,7 @@ async def look(name: str, endpoint: Endpoint, transport: Transport, secrets: Sec
         revision=server.revision or _snapshot(told.get("root")),
         template=server.template,
         borrowed_template=server.borrowed_template,
-        context_tokens=server.context_tokens or (context if isinstance(context, int) else None),
+        context_tokens=server.context_tokens or _positive(context),
         told={**told, **server.told},
         warnings=tuple(warnings),
     )
@@ -133,12 +138,15 @@ async def _details(engine: str | None, name: str, endpoint: Endpoint, transport:
     if engine == "vllm":
         return Server(backend=f"vllm {answer['version']}" if answer.get("version") else None)
     if engine == "sglang":
-        told = {key: answer[key] for key in ("model_path", "weight_version") if answer.get(key) is not None}
+        told = {
+            key: answer[key] for key in ("model_path", "weight_version") if isinstance(answer.get(key), str)
+        }
         return Server(told=told)
-    for model in answer.get("models") or []:
-        names = {name, f"{name}:latest"}
-        if isinstance(model, dict) and model.get("name") in names and isinstance(model.get("digest"), str):
-            return Server(revision=model["digest"])
+    models = answer.get("models")
+    for model in models if isinstance(models, list) else []:
+        if isinstance(model, dict) and model.get("name") in (name, f"{name}:latest"):
+            digest = model.get("digest")
+            return Server(revision=digest if isinstance(digest, str) else None)
     return Server()
 
 
@@ -152,7 +160,7 @@ def _llamacpp(props: Mapping[str, Any]) -> Server:
         backend=f"llama.cpp {build}" if build else None,
         template=hashlib.sha256(template.encode("utf-8", "surrogatepass")).hexdigest() if template else None,
         borrowed_template=template is not None and template.strip() == CHATML,
-        context_tokens=context if isinstance(context, int) and context > 0 else None,
+        context_tokens=_positive(context),
         told={"model_path": props["model_path"]} if isinstance(props.get("model_path"), str) else {},
     )
 
@@ -218,6 +226,10 @@ async def _get(
             return value if isinstance(value, (dict, list)) else None
         await asyncio.sleep(PAUSE * attempt)
     return None
+
+
+def _positive(value: object) -> int | None:
+    return value if type(value) is int and value > 0 else None
 
 
 def _list(answer: dict[str, Any] | list[Any] | None) -> list[dict[str, Any]]:

@@ -124,7 +124,8 @@ class Transport:
         if isinstance(error, aiohttp.ClientConnectorError):
             if error.os_error.errno in EXHAUSTED:
                 return Transient(reason=f"this machine has no free socket: {words}", congested=True)
-            return Transient(reason=f"no connection to {server}: {words}", away=True)
+            why = error.os_error.strerror or words
+            return Transient(reason=f"no connection to {server}: {why}", away=True)
         if isinstance(error, ValueError):
             return Unusable(reason=f"{server} cannot be asked: {words}", certain=False)
         if isinstance(error, aiohttp.ClientResponseError):
