@@ -6,6 +6,7 @@ from probatum.extraction.components import (
     DeclaredLine,
     FinalNumber,
     OptionLetter,
+    PatternAnswer,
     PythonCode,
     ShortAnswer,
 )
@@ -23,6 +24,7 @@ __all__ = [
     "Found",
     "Missing",
     "OptionLetter",
+    "PatternAnswer",
     "PythonCode",
     "ShortAnswer",
     "assemble_answer",

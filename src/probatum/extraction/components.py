@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
-from probatum.core.errors import UsageError
+from probatum.core.errors import ProtocolError, UsageError
 from probatum.core.records import Item
 from probatum.extraction.code import find_code
-from probatum.extraction.evidence import Found, Missing
+from probatum.extraction.evidence import Ambiguous, Extraction, Found, Missing
 from probatum.extraction.markers import ANSWER_MARKERS
 from probatum.extraction.numbers import Decimal
 from probatum.extraction.options import Choices, default_labels, find_option
 from probatum.extraction.quantity import Reading, find_number
+from probatum.extraction.reasoning import visible
 from probatum.extraction.short import find_declared, find_short
 
-__all__ = ["DeclaredLine", "FinalNumber", "OptionLetter", "PythonCode", "ShortAnswer"]
+__all__ = ["DeclaredLine", "FinalNumber", "OptionLetter", "PatternAnswer", "PythonCode", "ShortAnswer"]
 
 EDITION = 1
 """Raised whenever some text gives another answer than before: a digest of fields cannot see that."""
@@ -106,6 +108,45 @@ class ShortAnswer:
     def extract(self, text: str, item: Item) -> Found:  # noqa: ARG002 - every extractor may read the item
         """The answer's words."""
         return find_short(text, self.declared, loose=self.loose)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PatternAnswer:
+    """What a regular expression matches: its first group, or the whole match where it has none.
+
+    For the rules of other harnesses. The expression runs on text that a model wrote: one that
+    backtracks without bound can take for ever.
+    """
+
+    pattern: str
+    take: Literal["last", "first", "only"] = "last"
+    flags: int = 0
+    """Of `re`, such as `re.IGNORECASE`."""
+    edition: int = EDITION
+
+    def __post_init__(self) -> None:
+        try:
+            re.compile(self.pattern, self.flags)
+        except re.error as error:
+            raise ProtocolError(f"pattern {self.pattern!r} is no regular expression: {error}") from None
+
+    def extract(self, text: str, item: Item) -> Found:  # noqa: ARG002 - every extractor may read the item
+        """The last match, the first, or the only one."""
+        seen = visible(text)
+        if seen.truncated:
+            return Missing("reasoning was never closed", truncated=True)
+        found = [self._read(match, seen.offset) for match in re.finditer(self.pattern, seen.text, self.flags)]
+        if not found:
+            return Missing("the pattern does not match")
+        if self.take == "only" and len({each.answer for each in found}) > 1:
+            return Ambiguous(tuple(found))
+        return found[0] if self.take == "first" else found[-1]
+
+    def _read(self, match: re.Match[str], offset: int) -> Extraction:
+        group = 1 if match.re.groups and match[1] is not None else 0
+        start, end = match.span(group)
+        complete = end < len(match.string)
+        return Extraction(match[group], "pattern", (offset + start, offset + end), complete)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,276 @@
+"""Code out of answers, and whole programs out of code."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from probatum.core.records import Item
+from probatum.extraction import (
+    Extraction,
+    Missing,
+    PythonCode,
+    assemble_answer,
+    assemble_completion,
+    extract_code,
+)
+from probatum.extraction import code as code_module
+from probatum.extraction import statements as statements_module
+from probatum.extraction.code import find_code
+from probatum.extraction.python_source import Source, parse
+from tests.extraction.reported import DATA, rows
+
+PROMPT = '''from typing import List
+
+
+def clean(values: List[float]) -> List[float]:
+    """Drops what is negative."""
+    return [value for value in values if value >= 0]
+
+
+def mean(values: List[float]) -> float:
+    """The mean of the values that are not negative.
+    >>> mean([1.0, 3.0, -1.0])
+    2.0
+    """
+'''
+BODY = "    kept = clean(values)\n    return sum(kept) / len(kept)\n"
+ONLY = "def mean(values: List[float]) -> float:\n" + BODY
+
+
+def forms(prompt: str, body: str, name: str) -> Iterator[tuple[str, str]]:
+    """Ways in which models give the body of the prompt's last function."""
+    full = prompt + body
+    start = [match.start() for match in re.finditer(r"^def ", prompt, re.MULTILINE)][-1]
+    only = prompt[start:] + body
+    yield "whole", f"Here it is:\n\n```python\n{full}```\n\nIt works because of (see above):\n\n- it's simple"
+    yield "function", f"Sure!\n```python\n{only}\n```"
+    yield "untagged", f"```\n{only}```"
+    yield "tag py", f"```py\n{only}```"
+    yield "tag with blank", f"``` Python\n{only}```"
+    yield "tildes", f"~~~python\n{only}~~~"
+    yield "four ticks", f"````python\n{only}````"
+    yield "body", f"```python\n{body}```\n"
+    yield "body at the margin", f"```\n{textwrap.dedent(body)}```\n"
+    yield "body with its first line at the margin", f"```\n{body.lstrip()}```\n"
+    yield "unclosed", f"Solution:\n```python\n{only}"
+    yield "bare", only
+    yield "bare body", body
+    yield "prose around", f"Note that I've kept it simple:\n\n{full}\n\nThis function works (I hope)."
+    yield "in a list", "1. First:\n\n" + textwrap.indent(f"```python\n{only}\n```", "   ") + "\n2. done"
+    yield "in a quotation", "> ```python\n" + only + "> ```"
+    yield (
+        "usage after",
+        f"```python\n{only}\n```\nUsage:\n```python\nprint({name}([1]))\n```\nGives:\n```\n3\n```",
+    )
+    yield "tests before", f"Tests:\n```python\nassert {name}\n```\nCode:\n```python\n{only}\n```"
+    yield "shell after", f"```python\n{only}\n```\n```bash\npython solution.py\n```"
+    yield "main guard", f"```python\n{full}\n\nif __name__ == '__main__':\n    {name}(input())\n```"
+    yield "opening fence in the prompt", f"{only}\n```\nThis works."
+    yield "Markdown in Markdown", f"````markdown\n# Solution\n```python\n{only}```\n````"
+    yield "reasoning", f"<think>```python\ndef {name}(): pass\n```</think>\n```python\n{only}\n```"
+    yield (
+        "draft first",
+        f"```python\ndef {name}(*a):\n    return 0\n```\nWrong. Fixed:\n```python\n{only}\n```",
+    )
+    yield "carriage returns", f"Sure:\n```python\n{full}\n```\n".replace("\n", "\r\n")
+    yield "cut in a test", f"```python\n{full}\n\n\ndef test_more(x):\n    assert foo("
+    yield "prose in the fence", f"```python\n{only}\n\nThis function isn't long.\n```"
+    yield "tabs", f"```python\n{only.replace('    ', chr(9))}\n```"
+
+
+FORMS = list(forms(PROMPT, BODY, "mean"))
+
+
+@pytest.mark.parametrize(("form", "text"), FORMS, ids=[form for form, _ in FORMS])
+def test_a_solution_runs_in_whatever_form_it_is_given(form: str, text: str) -> None:
+    found = find_code(text, "mean")
+    assert isinstance(found, Extraction), found
+    names: dict[str, Any] = {"__name__": "candidate"}
+    exec(assemble_answer(PROMPT, found.answer, "mean"), names)
+    assert names["mean"]([1.0, 3.0, -1.0]) == 2.0
+
+
+@pytest.mark.skipif(not (DATA / "humaneval").exists(), reason="needs humaneval in the data directory")
+def test_the_reference_solutions_of_humaneval_run_in_every_form() -> None:
+    failed = []
+    for row in rows(DATA / "humaneval" / "HumanEval.jsonl.gz"):
+        for form, text in forms(row["prompt"], row["canonical_solution"], row["entry_point"]):
+            if form == "tabs":  # strings of the problems hold blanks that matter
+                continue
+            found = extract_code(text, row["entry_point"])
+            names: dict[str, Any] = {"__name__": "candidate"}
+            try:
+                exec(assemble_answer(row["prompt"], found.answer, row["entry_point"]), names)
+                exec(row["test"], names)
+                names["check"](names[row["entry_point"]])
+            except Exception as error:  # noqa: BLE001 - whatever goes wrong is listed
+                failed.append((row["task_id"], form, repr(error)[:80]))
+    assert failed == []
+
+
+def test_helpers_and_imports_of_earlier_blocks_come_along() -> None:
+    text = (
+        "First:\n```python\nimport math\nLIMIT = 3\n\ndef helper(x):\n    return math.sqrt(x) + LIMIT\n```\n"
+        "Then:\n```python\ndef f(x):\n    return helper(x)\n```\n"
+    )
+    names: dict[str, Any] = {}
+    exec(extract_code(text, "f").answer, names)
+    assert names["f"](4) == 5
+
+
+def test_future_imports_stay_first() -> None:
+    code = "from __future__ import annotations\n\ndef mean(values: Unknown) -> float:\n    return 1.0"
+    program = assemble_answer(PROMPT, code, "mean")
+    assert program.startswith("from __future__")
+    names: dict[str, Any] = {}
+    exec(program, names)
+    assert names["mean"]([]) == 1.0
+    assert names["clean"]([-1]) == []
+
+
+def test_words_give_nothing_to_a_program() -> None:
+    assert assemble_answer("Write a function that adds.", "def add(a, b):\n    return a + b", "add") == (
+        "def add(a, b):\n    return a + b"
+    )
+
+
+def test_a_completion_stands_as_it_is() -> None:
+    assert (
+        assemble_completion("def f():\n", "    return 1\n\n\ndef g", ("\ndef",))
+        == "def f():\n    return 1\n\n"
+    )
+    assert assemble_completion("def f():\n", "") == "def f():\n"
+    assert assemble_completion("def f():\n", "```\nno") == "def f():\n```\nno"
+
+
+@pytest.mark.parametrize(
+    ("text", "entry_point", "rule"),
+    [
+        ("```python\ndef f(): pass\n```", "f", "fence:block"),
+        ("```python\ndef f(): pass", "f", "fence:unclosed"),
+        ("```python\ndef f(): pass\n\nIt's good.\n```", "f", "fence:part"),
+        ("```python\ndef g(): pass\n```", "f", "fence:no_entry_point"),
+        ("```python\ndef f(:\n```", "f", "fence:does_not_parse"),
+        ("def f(): pass", "f", "bare:whole"),
+        ("Here:\n\ndef f(): pass\n\nDone, isn't it?", "f", "bare:region"),
+        ("def f(): pass\n```\nDone.", "f", "bare:before_fence"),
+        ("```python\nclass Solution:\n    def f(self): pass\n```", "f", "fence:block"),
+        ("```python\nf = lambda: 1\n```", "f", "fence:block"),
+        ("```python\nasync def f(): pass\n```", "f", "fence:block"),
+        ("```python\ntry:\n    import x\nexcept ImportError:\n    def f(): pass\n```", "f", "fence:block"),
+    ],
+)
+def test_the_rule_says_where_the_code_stood(text: str, entry_point: str, rule: str) -> None:
+    assert extract_code(text, entry_point).rule == rule
+
+
+@pytest.mark.parametrize(
+    "text", ["", "No.", "I cannot help with that.", "Note: it works", "<think>def f(): pass", "x", "a b c"]
+)
+def test_prose_is_no_code(text: str) -> None:
+    assert extract_code(text, "f") is None
+    assert extract_code(text) is None
+
+
+def test_a_docstring_may_hold_a_fence() -> None:
+    code = 'def f():\n    """Use it so:\n\n```\nf()\n```\n    """\n    return 1'
+    assert extract_code(f"```python\n{code}\n```\nDone.", "f").answer == code
+
+
+def test_reasoning_without_end_is_truncated() -> None:
+    found = find_code("<think>```python\ndef f(): pass\n```", "f")
+    assert isinstance(found, Missing)
+    assert found.truncated
+
+
+def test_an_answer_is_complete_when_its_function_is_over() -> None:
+    assert extract_code("```python\ndef f():\n    return 1\n```", "f").complete
+    assert not extract_code("```python\ndef f():\n    return 1", "f").complete
+    assert extract_code("```python\ndef f():\n    return 1\n\nprint(f())", "f").complete
+    assert not extract_code("def f():\n    return 1\n", "f").complete
+    assert extract_code("def f():\n    return 1\n\nIt is done.", "f").complete
+
+
+def test_the_span_covers_the_block() -> None:
+    text = "Sure:\n```python\n\n  def f():\n      return 1\n\n```"
+    assert text[slice(*extract_code(text, "f").span)] == "  def f():\n      return 1"
+
+
+def test_other_languages_are_taken_from_their_fences() -> None:
+    text = "```python\nx\n```\n```js\nlet a = 1\n```\n```\nb\n```"
+    assert extract_code(text, language="javascript").answer == "let a = 1"
+    assert extract_code(text, language="rust").answer == "b"
+    assert extract_code("no fence", language="rust") is None
+
+
+def test_the_component_reads_the_name_from_the_item() -> None:
+    item = Item(id="i", fields={"entry_point": "f"})
+    text = "```python\ndef f(): return 1\n```\n```python\ndef g(): return 2\n```"
+    assert PythonCode().extract(text, item).answer == "def f(): return 1"
+    assert PythonCode(entry_point=None).extract(text, item).answer == "def g(): return 2"
+
+
+@pytest.fixture
+def parsed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Lengths of all texts that the parser is given."""
+    lengths: list[int] = []
+
+    def counted(text: str) -> Source | None:
+        lengths.append(len(text))
+        return parse(text)
+
+    monkeypatch.setattr(code_module, "parse", counted)
+    monkeypatch.setattr(statements_module, "parse", counted)
+    return lengths
+
+
+MIXED: dict[str, Callable[[int], str]] = {
+    "prose and code by turns": lambda n: "This isn't code (yet.\ndef g(x):\n    return [x\n\nx = 1\n" * n,
+    "functions and one line of prose": lambda n: "def g(x):\n    return x\n\n" * n + "It is done (so.\n",
+    "open brackets": lambda n: "x = (\n" * n,
+    "open strings": lambda n: 'x = """\n' * n,
+    "decorators": lambda n: "@a\n" * n,
+    "fences": lambda n: "```python\ndef g(:\n```\n" * n,
+    "fences in strings": lambda n: '```python\nx = """\n```\n' * n,
+    "four hundred lines of an answer": lambda n: (
+        ("Let's see, step by step.\n" * 4 + "y = f(3)\n" + "    z\n") * n
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", MIXED)
+def test_the_work_grows_with_the_text_and_no_faster(kind: str, parsed: list[int]) -> None:
+    for lines in (50, 500):
+        parsed.clear()
+        text = MIXED[kind](lines)
+        find_code(text, "f")
+        assert sum(parsed) <= 12 * len(text) + 200
+        assert len(parsed) <= 3 * text.count("\n") + 10
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "-" * 100_000 + "1",
+        "a" + ".b" * 100_000,
+        "(" * 100_000,
+        "a+" * 100_000 + "a",
+        "lambda:" * 50_000 + "1",
+        "x = '\ud800'",
+        "x = '\0'",
+        "1" * 10_000,
+        "if a:\n b\n" + "elif a:\n b\n" * 20_000,
+    ],
+)
+def test_what_breaks_the_parser_is_no_code(code: str) -> None:
+    assert parse(code) is None
+    find_code(f"```python\n{code}\n```", "f")
+
+
+def test_warnings_of_the_parser_are_silent() -> None:
+    assert parse('x = "\\d"') is not None
