@@ -6,7 +6,7 @@ protocol covers every field, defaults included (see `core.canonical`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, runtime_checkable
@@ -30,6 +30,7 @@ __all__ = [
     "Form",
     "FormScorer",
     "Hub",
+    "Merge",
     "Metric",
     "Policy",
     "ProgramScorer",
@@ -57,6 +58,16 @@ class Hub:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Merge:
+    """Joins rows of several files: later files add columns to the rows of the first."""
+
+    column: str
+    """What names a row; every file has it, and the first file's value stands."""
+    name: Callable[[Any], str] | None = None
+    """From the value of that column to what must be equal, where the files write it differently."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Source:
     """Where the rows come from; resolved in this order: data directory, Python package, hub."""
 
@@ -67,6 +78,13 @@ class Source:
     hub: Hub | None = None
     columns: tuple[str, ...] = ()
     """Names of the columns where rows are lists: CSV without a header, JSON arrays of arrays."""
+    select: Callable[[Any], bool] | None = None
+    """Which rows (instances of the task's row type) belong: a split that stands in a column."""
+    merge: Merge | None = None
+    """Where the files hold parts of the same rows, rather than rows after one another."""
+    nonfinite: bool = False
+    """Reads `NaN`, `Infinity` and `-Infinity`, which are not JSON and which Python writes all the same.
+    The task must make text of them: an item is plain JSON data."""
 
 
 class Prompt(Interface):

@@ -47,10 +47,13 @@ class Item:
     """Items of one cluster (a passage, a template) are not independent."""
     stratum: str | None = None
     """A fixed part of the benchmark (a subject, a language) that is reported on its own."""
+    invalid: str | None = None
+    """Why the benchmark itself is known to be wrong here: such an item is listed, and never asked."""
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of every field."""
+        """SHA-256 of every field; `invalid` is in it only where it is set."""
+        known = {"invalid": self.invalid} if self.invalid is not None else {}
         return digest_json(
             {
                 "id": self.id,
@@ -59,6 +62,7 @@ class Item:
                 "choices": self.choices,
                 "cluster": self.cluster,
                 "stratum": self.stratum,
+                **known,
             }
         )
 

@@ -24,6 +24,7 @@ _KINDS: Mapping[str, type | tuple[type, ...]] = {
     "choices": tuple,
     "cluster": (str, NoneType),
     "stratum": (str, NoneType),
+    "invalid": (str, NoneType),
 }
 """What the fields of an item must be: dataclasses do not check, and a task's row may be of any type."""
 
@@ -64,7 +65,10 @@ def settle(item: Item) -> tuple[Item, str | None]:
 
     The target of an item with choices is a label (`A`, `B`, …); one that is not, but equals the text of
     exactly one option, becomes that option's label. A text that could be read either way is a label.
+    What the task itself declares invalid stays so, for the reason that it gives.
     """
+    if item.invalid is not None:
+        return item, item.invalid
     if not item.choices:
         empty = [target for target in item.targets if not target.strip()]
         return item, f"an accepted answer is empty: {empty[0]!r}" if empty else None

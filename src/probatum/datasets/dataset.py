@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -17,6 +18,7 @@ from probatum.datasets.faults import Fault, FaultLog, Place, shown
 from probatum.datasets.files import DataFile
 from probatum.datasets.formats import read_rows
 from probatum.datasets.hub import HubAccess
+from probatum.datasets.merging import merged_rows
 from probatum.datasets.rows import Row
 from probatum.datasets.schema import Schema
 from probatum.datasets.sources import Located, locate
@@ -95,9 +97,10 @@ def load_items(
         BrokenRowsError: rows that cannot be parsed or do not fit, an id twice, an item that is none.
     """
     located = locate(source, data_directory, hub)
-    dataset = _checked(
-        located.origin(), _items_of(located, Schema.of(row), to_item, source.columns), strict=strict
-    )
+    dataset = _checked(located.origin(), _items_of(located, row, to_item, source), strict=strict)
+    if dataset.count == 0:
+        where = f"{dataset.origin['kind']} {dataset.origin['location']}"
+        raise DataError(f"{where}: not one of its rows belongs to the set; fetch the whole set again")
     if expected is not None:
         _compare(dataset, expected)
     return dataset
@@ -109,15 +112,17 @@ def load_file(
     to_item: Callable[[Any], Item],
     *,
     columns: tuple[str, ...] = (),
+    nonfinite: bool = False,
     strict: bool = False,
 ) -> Dataset:
-    """The items of a file of the user's own, in place of a source.
+    """The items of a file of the user's own, in place of a source. No row is left out of it.
 
     Args:
         path: JSON lines, JSON, CSV, TSV or Parquet; all but the last may end in `.gz`.
         row: frozen dataclass that every row must fit.
         to_item: from an instance of `row` to an item.
         columns: names of the columns where the file has no header.
+        nonfinite: whether JSON may have `NaN` and `Infinity` in it.
         strict: invalid items are errors, too.
 
     Raises:
@@ -131,7 +136,8 @@ def load_file(
         raise DataError(f"data file {str(path)!r} {problem}; name a file of rows")
     file = DataFile(name=path.name, content=path)
     located = Located(kind="file", location=str(path.absolute()), revision=None, files=(file,))
-    return _checked(located.origin(), _items_of(located, Schema.of(row), to_item, columns), strict=strict)
+    source = Source(columns=columns, nonfinite=nonfinite)
+    return _checked(located.origin(), _items_of(located, row, to_item, source), strict=strict)
 
 
 def load_rows(
@@ -145,7 +151,7 @@ def load_rows(
     located = locate(source, data_directory, hub)
     log = FaultLog()
     rows = []
-    for _, found in _rows_of(located.files, Schema.of(row), source.columns):
+    for _, found in _rows_of(located.files, Schema.of(row, nonfinite=source.nonfinite), source):
         if isinstance(found, Fault):
             log.add(found)
         else:
@@ -196,17 +202,24 @@ def _in_memory(name: str) -> Mapping[str, object]:
     return {"kind": "memory", "location": name, "revision": None, "files": []}
 
 
-def _rows_of(files: Sequence[DataFile], schema: Schema, columns: tuple[str, ...]) -> Iterator[_Placed]:
-    wanted = schema.wanted(columns)
-    for file in files:
-        for found in read_rows(file, wanted):
-            yield found.place, found if isinstance(found, Fault) else schema.convert(found)
+def _rows_of(files: Sequence[DataFile], schema: Schema, source: Source) -> Iterator[_Placed]:
+    """Rows that the source selects, and faults."""
+    wanted = schema.wanted(source.columns)
+    if source.merge is not None:
+        streams = [merged_rows(files, wanted, source.merge)]
+    else:
+        streams = [read_rows(file, wanted) for file in files]
+    for found in chain.from_iterable(streams):
+        row = found if isinstance(found, Fault) else schema.convert(found)
+        if isinstance(row, Fault) or source.select is None or source.select(row):
+            yield found.place, row
 
 
 def _items_of(
-    located: Located, schema: Schema, to_item: Callable[[Any], Item], columns: tuple[str, ...]
+    located: Located, row_type: type, to_item: Callable[[Any], Item], source: Source
 ) -> Callable[[], Iterator[_Placed]]:
     """A function that reads the files anew and notices when they are not those of the first reading."""
+    schema = Schema.of(row_type, nonfinite=source.nonfinite)
     first = [file.signature() for file in located.files]
 
     def unchanged() -> None:
@@ -216,7 +229,7 @@ def _items_of(
 
     def placed() -> Iterator[_Placed]:
         unchanged()
-        for place, row in _rows_of(located.files, schema, columns):
+        for place, row in _rows_of(located.files, schema, source):
             yield place, _item(place, row, to_item)
         unchanged()
 

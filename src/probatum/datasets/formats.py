@@ -59,7 +59,7 @@ def _json_lines(file: DataFile, wanted: Wanted) -> Iterator[Row | Fault]:
             number += 1
             place = Place(file.name, line, number)
             try:
-                value = parse_json(decode(raw, line, offset))
+                value = parse_json(decode(raw, line, offset), nonfinite=wanted.nonfinite)
             except UnreadableError as error:
                 yield Fault(place, error.problem)
             except NotJsonError as error:
@@ -71,15 +71,15 @@ def _json_lines(file: DataFile, wanted: Wanted) -> Iterator[Row | Fault]:
 
 
 def _json(file: DataFile, wanted: Wanted) -> Iterator[Row | Fault]:
-    if _holds_json_lines(file):
+    if _holds_json_lines(file, wanted):
         yield from _json_lines(file, wanted)
         return
     with open_bytes(file) as stream, reading():
-        for number, (line, value) in enumerate(JsonStream(stream).rows(), 1):
+        for number, (line, value) in enumerate(JsonStream(stream, nonfinite=wanted.nonfinite).rows(), 1):
             yield _from_json(value, Place(file.name, line, number), number, wanted)
 
 
-def _holds_json_lines(file: DataFile) -> bool:
+def _holds_json_lines(file: DataFile, wanted: Wanted) -> bool:
     """Whether a `.json` file holds JSON lines, as many on the hub do: an object a line, several lines."""
     with open_bytes(file) as stream, reading():
         head = stream.read(_SNIFFED_BYTES).lstrip()
@@ -87,7 +87,7 @@ def _holds_json_lines(file: DataFile) -> bool:
     if not (first.startswith(b"{") and rest.lstrip().startswith(b"{")):
         return False
     try:
-        parse_json(first.decode("utf-8"))
+        parse_json(first.decode("utf-8"), nonfinite=wanted.nonfinite)
     except (NotJsonError, UnicodeDecodeError):
         return False
     return True

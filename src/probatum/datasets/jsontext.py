@@ -54,11 +54,13 @@ def _finite(literal: str) -> float:
 _DECODER = json.JSONDecoder(
     object_pairs_hook=_unique, parse_constant=_refused_constant, parse_float=_finite, strict=True
 )
+_NONFINITE_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_float=_finite, strict=True)
+"""Reads `NaN`, `Infinity` and `-Infinity`, for sources that declare them."""
 
 
-def _decode(text: str, start: int) -> tuple[object, int]:
+def _decode(text: str, start: int, *, nonfinite: bool) -> tuple[object, int]:
     try:
-        return _DECODER.raw_decode(text, start)
+        return (_NONFINITE_DECODER if nonfinite else _DECODER).raw_decode(text, start)
     except json.JSONDecodeError as error:
         excerpt = text[max(0, error.pos - _EXCERPT_CHARACTERS) : error.pos + _EXCERPT_CHARACTERS]
         raise NotJsonError(f"not JSON: {error.msg} near {shown(excerpt)}", error.pos) from None
@@ -70,14 +72,14 @@ def _decode(text: str, start: int) -> tuple[object, int]:
         raise NotJsonError("an integer has too many digits to be read; write it as a string") from None
 
 
-def parse_json(text: str) -> object:
-    """The value of `text`, which is one line.
+def parse_json(text: str, *, nonfinite: bool = False) -> object:
+    """The value of `text`, which is one line; with `nonfinite`, `NaN` and `Infinity` are numbers.
 
     Raises:
         NotJsonError: it is not exactly one JSON value, or one of those that this module refuses.
     """
     start = len(text) - len(text.lstrip(_SPACE))
-    value, end = _decode(text, start)
+    value, end = _decode(text, start, nonfinite=nonfinite)
     if text[end:].strip(_SPACE):
         raise NotJsonError(f"text after the value: {shown(text[end:].strip(_SPACE))}; one value a line", end)
     return value
@@ -89,8 +91,9 @@ class JsonStream:
     Holds about one row at a time. Does not read JSON lines.
     """
 
-    def __init__(self, stream: ByteStream, chunk_bytes: int = 1 << 16) -> None:
+    def __init__(self, stream: ByteStream, chunk_bytes: int = 1 << 16, *, nonfinite: bool = False) -> None:
         self._stream = stream
+        self._nonfinite = nonfinite
         self._chunk_bytes = chunk_bytes
         self._decoder = codecs.getincrementaldecoder("utf-8")()
         self._read_bytes = stream.tell()
@@ -171,7 +174,7 @@ class JsonStream:
         self._peek()
         while True:
             try:
-                value, end = _decode(self._text, self._at)
+                value, end = _decode(self._text, self._at, nonfinite=self._nonfinite)
             except NotJsonError as error:
                 # A text cut by the end of the buffer is a slip of syntax, too: read on until it is whole.
                 if error.position is None or not self._fill(len(self._text)):

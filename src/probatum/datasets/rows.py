@@ -31,6 +31,8 @@ class Wanted:
     required: frozenset[str]
     positions: tuple[str, ...] = ()
     """Names for rows that come as lists: CSV without a header, JSON arrays."""
+    nonfinite: bool = False
+    """Whether JSON may have `NaN` and `Infinity` in it."""
 
     def missing(self, present: Sequence[str]) -> str | None:
         """What to say where a table lacks a column that every row needs."""

@@ -44,9 +44,11 @@ class Schema:
     """Field → attribute of an instance; they differ in a Struct that renames."""
     placed: frozenset[str]
     """Those of `row_file` and `row_number` that the type has."""
+    nonfinite: bool = False
+    """Whether NaN and the infinities are values."""
 
     @classmethod
-    def of(cls, row: type) -> Schema:
+    def of(cls, row: type, *, nonfinite: bool = False) -> Schema:
         """The schema of a dataclass (or a msgspec Struct).
 
         Raises:
@@ -73,6 +75,7 @@ class Schema:
             attributes={field.encode_name: field.name for field in described.fields},
             required=frozenset(name for name, needed in fields.items() if needed and name not in placed),
             placed=placed,
+            nonfinite=nonfinite,
         )
 
     def wanted(self, positions: tuple[str, ...] = ()) -> Wanted:
@@ -81,6 +84,7 @@ class Schema:
             columns=(*self.columns.values(), *sorted(self.placed)),
             required=frozenset(self.columns[name] for name in self.required),
             positions=positions,
+            nonfinite=self.nonfinite,
         )
 
     def convert(self, row: Row) -> Any:
@@ -93,7 +97,7 @@ class Schema:
                     row.place, "the loader fills this in, and the file has it, too; rename one", name
                 )
             chosen[name] = row.place.file if name == "row_file" else row.number
-        if found := first_foreign(chosen, plain=False):
+        if found := first_foreign(chosen, plain=False, nonfinite=self.nonfinite):
             path, problem = found
             return Fault(row.place, f"{problem}; mend the row", self._column(path.removeprefix(".")))
         try:
