@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -65,6 +66,12 @@ class Battles:
         first, second, outcome = zip(*rows, strict=True)
         return cls.of(first, second, outcome)
 
+    @cached_property
+    def cells(self) -> Integers:
+        """Cell (first, second, lost/tied/won) of each battle in a table of that shape."""
+        outcome = (2 * self.score).astype(np.int64)
+        return np.asarray((self.first * len(self.models) + self.second) * 3 + outcome)
+
     @property
     def ties(self) -> int:
         """Battles without a winner."""
@@ -123,15 +130,9 @@ def _scores(outcome: Sequence[object] | npt.NDArray[np.generic]) -> Floats:
 def pair_matrix(battles: Battles) -> tuple[Floats, Floats]:
     """Wins of row over column, and ties (symmetric, each counted once a side), shape (models, models)."""
     size = len(battles.models)
-    key = battles.first * size + battles.second
-    cells = size * size
-    total = np.bincount(key, minlength=cells).reshape(size, size).astype(np.float64)
-    won = np.bincount(key, battles.score, minlength=cells).reshape(size, size)
-    tie_mask = battles.score == TIE
-    tied = np.bincount(key[tie_mask], minlength=cells).reshape(size, size).astype(np.float64)
-    wins = won - tied / 2
-    losses = total - wins - tied
-    return wins + losses.T, tied + tied.T
+    counts = np.bincount(battles.cells, minlength=3 * size * size).reshape(size, size, 3).astype(np.float64)
+    lost, tied, won = counts[:, :, 0], counts[:, :, 1], counts[:, :, 2]
+    return won + lost.T, tied + tied.T
 
 
 def components(wins: Floats) -> tuple[tuple[int, ...], ...]:

@@ -19,6 +19,8 @@ from probatum.stats.inputs import Floats, sum_by
 __all__ = ["Fit", "fit_davidson", "fit_pairs", "fit_with_covariates", "moments"]
 
 _STEPS = 100
+_SMALL_STEP = 1e-11
+"""A step of Newton's method so small that the next would be rounding."""
 _FLAT = 1e-9
 """Curvature, against that at equal odds, below which a maximum is none."""
 _GRADIENT = 1e-12
@@ -86,20 +88,26 @@ def fit_pairs(wins: Floats, start: Fit | None) -> Fit:
     """Bradley–Terry strengths from wins of row over column (ties as halves): Newton on the pair matrix."""
     games = wins + wins.T
     won = wins.sum(axis=1)
-    total = float(wins.sum())
+    limit = _GRADIENT * float(wins.sum())
     theta = np.zeros(len(wins)) if start is None else start.parameters[: len(wins)].copy()
-    likelihood = _pair_likelihood(theta, wins)
+    step, before = np.zeros(len(wins)), np.inf
     for _ in range(_STEPS):
-        p = special.expit(theta[:, np.newaxis] - theta)
+        p = special.expit((theta + step)[:, np.newaxis] - theta - step)
         gradient = won - (games * p).sum(axis=1)
+        slope = float(np.abs(gradient).max())
+        if slope > before and float(np.abs(step).max()) > _SMALL_STEP:  # too far: the slope falls along it
+            step = step / 2
+            continue
+        theta, before = theta + step, slope
         weights = games * p * (1 - p)
-        if float(np.abs(gradient).max()) <= _GRADIENT * total:
+        if slope <= limit:
             break
         step = _solve(weights, gradient)
-        theta, likelihood, moved = _climb(theta, step, likelihood, lambda t: _pair_likelihood(t, wins))
-        if not moved:
+        if float(np.abs(step).max()) <= _SMALL_STEP:
+            theta = theta + step
             break
-    return Fit(theta - theta.mean(), _laplacian(weights), likelihood, len(wins))
+    theta = theta - theta.mean()
+    return Fit(theta, _laplacian(weights), _pair_likelihood(theta, wins), len(wins))
 
 
 def _climb(
