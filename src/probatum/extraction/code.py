@@ -53,8 +53,10 @@ class _Candidate:
 
     def complete(self, entry_point: str | None) -> bool:
         """Whether the entry point's definition is over: text that was cut ends in its last statement."""
-        last = self.source.tree.body[-1]
-        return self.closed or (entry_point is not None and not _names(last) & {entry_point})
+        last = self.source.tree.body[-1:]
+        return self.closed or (
+            entry_point is not None and all(getattr(node, "name", None) != entry_point for node in last)
+        )
 
 
 def find_code(text: str, entry_point: str | None = None, *, language: str = "python") -> Found:
@@ -68,11 +70,13 @@ def find_code(text: str, entry_point: str | None = None, *, language: str = "pyt
     blocks = find_blocks(shown)
     if language != "python":
         return _other_language(shown, seen.offset, blocks, language)
-    fenced = [block for block in blocks if block.fenced and block.language in _PYTHON]
+    fenced = [block for block in blocks if _is_python(block)]
     found = _read_blocks(shown, blocks)
     decided = _choose(found, entry_point)
     if decided is None or (entry_point is not None and not decided.source.defines(entry_point)):
-        rest = [each for block in blocks if block not in fenced for each in _read_rest(shown, block, blocks)]
+        rest = [
+            each for block in blocks if not _is_python(block) for each in _read_rest(shown, block, blocks)
+        ]
         better = _choose(rest, entry_point)
         if better is not None and (decided is None or _serves(better, entry_point)):
             decided, found = better, sorted([*found, *rest], key=lambda each: each.start)
@@ -87,8 +91,13 @@ def find_code(text: str, entry_point: str | None = None, *, language: str = "pyt
         start, end = _without_blank_lines(shown, fenced[-1].start, fenced[-1].end)
         answer = textwrap.dedent(shown[start:end])
         span = (seen.offset + start, seen.offset + end)
-        return Extraction(answer, "fence:does_not_parse", span, fenced[-1].closed)
+        rule = "fence:does_not_parse" if parse(answer) is None else "fence:no_entry_point"
+        return Extraction(answer, rule, span, fenced[-1].closed)
     return Missing("no code")
+
+
+def _is_python(block: Block) -> bool:
+    return block.fenced and block.language in _PYTHON
 
 
 def _serves(candidate: _Candidate, entry_point: str | None) -> bool:
@@ -124,7 +133,7 @@ def _read_blocks(text: str, blocks: Sequence[Block]) -> list[_Candidate]:
     found: list[_Candidate] = []
     at = 0
     for place, block in enumerate(blocks):
-        if not block.fenced or block.language not in _PYTHON or block.start < at:
+        if not _is_python(block) or block.start < at:
             continue
         read = list(_read_block(text, block))
         code = text[block.start : block.end]
@@ -179,7 +188,7 @@ def _parse_dedented(code: str) -> Source | None:
     first, _, rest = code.partition("\n")
     if source is not None or not rest.strip() or first[:1].isspace():
         return source
-    indent = min(re.findall(r"^[ \t]*(?=\S)", rest, re.MULTILINE), key=len)
+    indent = min(re.findall(r"^[ \t]*(?=\S)", rest, re.MULTILINE), key=len, default="")
     for missing in (indent, indent[4:]):
         if missing and source is None:
             source = parse(textwrap.dedent(missing + code))
@@ -194,10 +203,6 @@ def _without_blank_lines(text: str, start: int, end: int) -> tuple[int, int]:
     line = text.rfind("\n", start, begin) + 1
     begin = line if line > start or start == 0 or text[start - 1 : start] == "\n" else begin
     return max(begin, start) if line else start, start + len(body.rstrip())
-
-
-def _names(node: ast.stmt) -> set[str]:
-    return {name for name in (getattr(node, "name", None),) if name}
 
 
 def _with_needed(decided: _Candidate, others: Sequence[_Candidate]) -> str:

@@ -125,7 +125,7 @@ class _Reader:
 
 _OPENING = (
     r"(?:[\s*_~`$\"'“‘«「『【《〈({\[<:：=>→-]|\\[(\[]|\\(?:text|textbf|mathbf|mathrm|mathsf|boxed|fbox|bf|rm)\b"
-    r"|\b(?:option|choice|answer|letter|number|clearly|definitely|probably|likely|most|simply|indeed"
+    rf"|(?<!{WORD})(?:option|choice|answer|letter|number|clearly|definitely|probably|likely|most|simply|indeed"
     r"|actually|therefore|thus|then|only|the|is|are|correct|best|either|both|la|lettre|letra|lettera|opción|option"
     r"|buchstabe)\b|选项|選項|选|選|第|应|是|为|：){0,12}"
 )
