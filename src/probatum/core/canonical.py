@@ -1,8 +1,11 @@
 """The canonical form of a value, and its digest.
 
-A component becomes its dotted name, the digest of its source and *all* its fields, defaults
-included, so that nothing that changes a score can stay out of the digest. What has no canonical
-form is refused, with what to do instead.
+A component becomes its dotted name, the digest of its source (methods and class constants) and *all*
+its fields, defaults included, so that what a component says of itself cannot stay out of the digest.
+What has no canonical form is refused, with what to do instead. Equal values have equal forms.
+
+It does not follow calls: a function that a method calls elsewhere is covered by the version and the
+commit that a run records, and by the task's `version`.
 """
 
 from __future__ import annotations
@@ -16,13 +19,17 @@ import sys
 import textwrap
 import types
 from collections.abc import Hashable, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from functools import lru_cache
+from typing import Any, cast
 
 from probatum.core.errors import ProtocolError
 
 __all__ = ["canonical", "digest", "digest_json"]
+
+_CONSTANTS = (str, int, float, list, tuple, set, frozenset, dict, re.Pattern, Enum, types.NoneType)
+_MACHINERY = frozenset({"_is_protocol", "_is_runtime_protocol"})
 
 
 def digest_json(value: object) -> str:
@@ -57,15 +64,13 @@ def canonical(value: object) -> object:  # noqa: C901, PLR0911 - one line a type
     if isinstance(value, float):
         if not math.isfinite(value):
             raise ProtocolError(f"{value!r} cannot be part of a protocol: use a finite number or None")
-        return value
+        return int(value) if value.is_integer() else value  # 0 and 0.0 are equal, and so are -0.0 and 0
     if isinstance(value, re.Pattern):
         return {"pattern": value.pattern, "flags": int(value.flags)}
     if isinstance(value, type):
-        return {"type": _dotted(value), "source": _class_source(value)}
+        return {"type": _dotted(value), "source": _class_source(value), "fields": _declared_fields(value)}
     if is_dataclass(value):
-        named = {field.name: canonical(getattr(value, field.name)) for field in fields(value)}
-        kind = type(value)
-        return {"is": _dotted(kind), "source": _class_source(kind), "fields": named}
+        return _canonical_component(value)
     if isinstance(value, Mapping):
         return _canonical_mapping(value)
     if isinstance(value, (list, tuple)):
@@ -80,6 +85,35 @@ def canonical(value: object) -> object:  # noqa: C901, PLR0911 - one line a type
     )
 
 
+def _canonical_component(value: Any) -> dict[str, object]:
+    kind = type(value)
+    if not kind.__dataclass_params__.frozen:
+        raise ProtocolError(
+            f"{kind.__qualname__} cannot be part of a protocol: it can change after its digest is taken; "
+            "declare it with @dataclass(frozen=True)"
+        )
+    named = {field.name: canonical(getattr(value, field.name)) for field in fields(value)}
+    return {"is": _dotted(kind), "source": _class_source(kind), "fields": named}
+
+
+def _declared_fields(kind: type) -> dict[str, object] | None:
+    """Name → annotation and default: what a row type takes from a row. `None` for built-in types."""
+    if issubclass(kind, Enum):
+        return {name: canonical(member.value) for name, member in kind.__members__.items()}
+    if not is_dataclass(kind):
+        return {name: _annotation(what) for name, what in inspect.get_annotations(kind).items()} or None
+    declared: dict[str, object] = {}
+    for field in fields(kind):
+        default = [] if field.default is MISSING else [canonical(field.default)]
+        made = [] if field.default_factory is MISSING else [canonical(field.default_factory)]
+        declared[field.name] = [_annotation(field.type), default, made, canonical(dict(field.metadata))]
+    return declared
+
+
+def _annotation(declared: object) -> str:
+    return declared if isinstance(declared, str) else repr(declared)
+
+
 def _canonical_mapping(value: Mapping[object, object]) -> dict[str, object]:
     for key in value:
         if not isinstance(key, str):
@@ -91,6 +125,12 @@ def _canonical_function(
     value: types.FunctionType | types.BuiltinFunctionType | types.MethodDescriptorType,
 ) -> dict[str, object]:
     if not isinstance(value, types.FunctionType):
+        owner = getattr(value, "__self__", None)
+        if not isinstance(owner, (types.NoneType, types.ModuleType, type)):
+            raise ProtocolError(
+                f"{value.__qualname__} of {owner!r} cannot be part of a protocol: it depends on that object; "
+                "make the object a field of a frozen dataclass"
+            )
         return {"function": _dotted(value)}
     name = f"{value.__module__}.{value.__qualname__}"
     if value.__name__ == "<lambda>":
@@ -125,23 +165,55 @@ def _function_source(function: types.FunctionType) -> str:
     return _source_digest(source)
 
 
+def _class_source(kind: type) -> str | None:
+    return _digest_of_class(cast("Hashable", kind))
+
+
 @lru_cache(maxsize=4096)
-def _class_source(kind: Hashable) -> str | None:
-    """Digest of the methods that a class and its bases define themselves; `None` if there are none.
+def _digest_of_class(kind: Any) -> str | None:
+    """Digest of the methods and constants of a class and its bases; `None` if there are none.
 
     `inspect.getsource` of a class parses its whole module each time; its methods are found by line.
     Methods that `dataclass` makes have no source, and follow from the fields.
     """
     sources = []
     for base in kind.__mro__:
-        if base.__module__ in sys.stdlib_module_names or base is object:
+        if base.__module__.partition(".")[0] in sys.stdlib_module_names:
             continue
         for name, member in sorted(vars(base).items()):
-            for function in _functions(member):
-                if inspect.unwrap(function).__code__.co_filename.startswith("<"):
-                    continue  # made by `dataclass`; its __repr__ is wrapped in a function of the library
-                sources.append(f"{base.__qualname__}.{name}\n{_function_source(function)}")
-    return _source_digest("\n".join(sources)) if sources else None
+            functions = _functions(member)
+            sources += [_method_source(base, name, function) for function in functions]
+            if not functions and _is_constant(kind, name, member):
+                sources.append(
+                    f"{base.__qualname__}.{name} = {json.dumps(canonical(member), sort_keys=True)}"
+                )
+    found = [source for source in sources if source is not None]
+    return _source_digest("\n".join(found)) if found else None
+
+
+def _method_source(base: type, name: str, function: types.FunctionType) -> str | None:
+    inner = inspect.unwrap(function)
+    if inner.__code__.co_filename.startswith("<"):
+        return None  # made by `dataclass`; its __repr__ is wrapped in a function of the library
+    captured = set(inner.__code__.co_freevars) - {"__class__"}  # that one is how `super()` works
+    if captured:
+        raise ProtocolError(
+            f"{base.__module__}.{base.__qualname__}.{name} cannot be part of a protocol: it depends on "
+            f"{', '.join(sorted(captured))} of the function around its class; move the class to the top of a "
+            "module, and make what it needs a field"
+        )
+    return f"{base.__qualname__}.{name}\n{_function_source(function)}"
+
+
+def _is_constant(kind: type, name: str, member: object) -> bool:
+    """Whether a class attribute is plain data that methods may read: neither machinery nor a default."""
+    if issubclass(kind, Enum) or name in _MACHINERY or (name.startswith("__") and name.endswith("__")):
+        return False
+    if is_dataclass(kind) and name in {field.name for field in fields(kind)}:
+        return False
+    if isinstance(member, type):  # a class that is defined in the class, not one that is named there
+        return member.__qualname__.startswith(f"{kind.__qualname__}.")
+    return isinstance(member, _CONSTANTS)
 
 
 def _functions(member: object) -> tuple[types.FunctionType, ...]:
