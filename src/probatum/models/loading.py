@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from probatum.core.errors import ModelError, UsageError
 from probatum.models.seam import Model
 from probatum.models.settings import nearest
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 __all__ = ["ENTRY_POINT_GROUP", "PROVIDERS", "load_model", "provider_names"]
 
@@ -62,6 +64,8 @@ def provider_names() -> tuple[str, ...]:
 
 
 def _entry_points() -> tuple[EntryPoint, ...]:
+    from importlib.metadata import entry_points  # noqa: PLC0415 - 20 ms, needed by other packages' models only
+
     return tuple(entry_points(group=ENTRY_POINT_GROUP))
 
 
