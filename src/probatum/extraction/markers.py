@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from probatum.extraction.characters import LINE, fold_width
 
-__all__ = ["ANSWER_MARKERS", "Payload", "declared_lines", "inline_marks"]
+__all__ = ["ANSWER_MARKERS", "Payload", "declared_lines", "inline_marks", "is_mark"]
 
 ANSWER_MARKERS = (
     "Final answer:",
@@ -104,6 +104,12 @@ def declared_lines(folded: str, markers: tuple[str, ...]) -> list[Payload]:
             start, end = following.span()
         found.append((start, end))
     return list(found)
+
+
+def is_mark(folded: str, start: int, end: int, markers: tuple[str, ...]) -> bool:
+    """Whether that part of the text is a mark with nothing behind it."""
+    match = _pattern(markers, anchored=False).match(folded, start, end)
+    return match is not None and not folded[match.end() : end].strip(" *_`")
 
 
 def inline_marks(folded: str, markers: tuple[str, ...]) -> list[Payload]:

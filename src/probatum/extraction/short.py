@@ -7,7 +7,7 @@ import re
 from probatum.extraction.boxes import box_stays_open, boxed_in
 from probatum.extraction.characters import fold, sentence_end, trim
 from probatum.extraction.evidence import Ambiguous, Extraction, Found, Missing
-from probatum.extraction.markers import ANSWER_MARKERS, declared_lines, inline_marks
+from probatum.extraction.markers import ANSWER_MARKERS, declared_lines, inline_marks, is_mark
 from probatum.extraction.phrases import answer_phrases
 from probatum.extraction.reasoning import Visible, visible
 
@@ -51,9 +51,12 @@ def find_short(text: str, markers: tuple[str, ...] = ANSWER_MARKERS, *, loose: b
     seen = visible(text)
     folded = fold(seen.text)
     box = boxed_in(seen)
-    if not isinstance(box, Missing) or box.truncated:
+    if isinstance(box, Extraction):
+        span = (box.span[0] - seen.offset, box.span[1] - seen.offset)
+        return _clean(seen, folded, span, "box") or box
+    if isinstance(box, Ambiguous):
         return box
-    return _phrased(seen, folded) or _line(seen, folded, loose=loose)
+    return _phrased(seen, folded) or _line(seen, folded, markers, loose=loose)
 
 
 def _phrased(seen: Visible, folded: str) -> Found | None:
@@ -66,10 +69,10 @@ def _phrased(seen: Visible, folded: str) -> Found | None:
     return found[-1] if same else Ambiguous(tuple(found))
 
 
-def _line(seen: Visible, folded: str, *, loose: bool) -> Found:
+def _line(seen: Visible, folded: str, markers: tuple[str, ...], *, loose: bool) -> Found:
     """The only line; the first one of several counts as found by search."""
     start, end = len(folded) - len(folded.lstrip()), len(folded.rstrip())
-    if start >= end:
+    if start >= end or is_mark(folded, start, end, markers):
         return Missing("the answer is empty")
     line_end = folded.find("\n", start, end)
     if line_end < 0:
