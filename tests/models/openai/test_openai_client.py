@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 import re
 import threading
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
+from typing import ClassVar
 
 import pytest
 
@@ -16,6 +18,7 @@ from probatum.core.errors import ModelError
 from probatum.core.records import Finish, Request, Response
 from probatum.models.openai import load
 from probatum.models.openai.asking import _same
+from probatum.models.openai.exchange import Exchange
 from tests.models.openai.fault_server import Asked, FaultServer, Reply, chat, chat_body, error
 
 GOOD = json.dumps(chat_body("Yes")).encode()
@@ -347,7 +350,7 @@ def test_requests_are_pulled_only_as_there_is_room(serve, ask):
     answers = model.answer(requests())
     assert pulled == 0  # nothing happens before somebody listens
     for received, _ in enumerate(answers, start=1):
-        assert pulled <= received + 4 + 8 + 16  # in flight, next to be sent, handed over at once
+        assert pulled <= received + 4 + 2 + 16  # in flight, next to be sent, handed over at once
         if received == 300:
             break
     answers.close()
@@ -717,3 +720,48 @@ def test_server_that_hangs_for_good_stops_the_run(serve, ask):
     assert "has stopped answering after 1 answers: no answer within the timeout" in problem
     assert len(server.posts) < 60
     assert {response.finish for response in kept[1:]} == {Finish.TIMEOUT}
+
+
+def test_failures_in_a_row_do_not_stop_the_run_while_others_are_answered(serve, ask):
+    """All the bad ones give up together, after the good one was answered: it was about them."""
+
+    def script(_: int, asked: Asked) -> Reply:
+        return chat("Yes") if asked.prompt == "good" else error(500, "cannot parse this")
+
+    _, model = serve(script, attempts=3, backoff=0.2, backoff_limit=0.2, concurrency=16)
+    requests = [*(ask(f"bad {number}") for number in range(12)), ask("good")]
+    finishes = Counter(response.finish for response in model.answer(requests))
+    assert finishes == {Finish.STOP: 1, Finish.INFRA_ERROR: 12}
+
+
+def test_request_that_comes_while_a_worker_lies_down_is_not_forgotten(ask):
+    """The feeding thread saw nobody at rest, and the worker saw nothing to do."""
+
+    class Asker:
+        sending: ClassVar[set[object]] = set()
+
+        async def ask(self, request: Request) -> Response:
+            return Response(request=request.key)
+
+    class Bed(deque):
+        def append(self, turn: object) -> None:
+            if late:
+                exchange._waiting.append(late.pop())
+            super().append(turn)
+
+    late = [ask("late")]
+
+    async def run() -> list[Response]:
+        exchange._loop = asyncio.get_running_loop()
+        exchange.put(ask("first"))
+        await asyncio.sleep(0.1)
+        exchange.close(None)
+        await exchange._closing
+        found = []
+        while not exchange.arrived.empty():
+            found.extend(exchange.arrived.get())
+        return found
+
+    exchange = Exchange(None, Asker(), 1)
+    exchange._idle = Bed()
+    assert [response.request for response in asyncio.run(run())] == [ask("first").key, ask("late").key]

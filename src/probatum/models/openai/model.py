@@ -26,8 +26,8 @@ __all__ = ["OpenAIModel", "load"]
 
 _log = logging.getLogger("probatum.models.openai")
 
-LOOK_AHEAD: Final = 8
-"""Requests that stand ready beside those in flight, at least."""
+LOOK_AHEAD: Final = 2
+"""Requests that stand ready beside those in flight, at least. After Ctrl-C they are still waited for."""
 
 WATCH_SECONDS: Final = 5.0
 """How often somebody who waits looks whether the loop is alive."""
@@ -125,7 +125,7 @@ class OpenAIModel:
         """Answers every request once, in the order of arrival.
 
         Requests are pulled in a thread of their own, whenever there is room for more: `concurrency` of
-        them and half as many again (at least eight) are outstanding at most. An exception of the iterable
+        them and a quarter as many again (at least two) are outstanding at most. An exception of the iterable
         is raised here: what has arrived is yielded before, what is in flight is dropped.
 
         Raises:
@@ -135,7 +135,7 @@ class OpenAIModel:
         concurrency = self.settings.concurrency
         feeder = Feeder(
             requests,
-            room=concurrency + max(LOOK_AHEAD, concurrency // 2),
+            room=concurrency + max(LOOK_AHEAD, concurrency // 4),
             put=exchange.put,
             ended=lambda total, error: exchange.arrived.put(Exhausted(total, error)),
         )
