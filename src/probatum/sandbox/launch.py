@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import secrets
 import select
+import shutil
 import socket
 import subprocess
 import sys
 import time
 from collections import deque
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,18 +23,30 @@ from probatum.core.records import Program
 from probatum.sandbox.inside.frames import GoneError, ProtocolViolationError, Wire
 
 HERE: Final = Path(__file__).resolve().parent
+COMMAND: Final = "import sys; exec(sys.stdin.buffer.read())"
+"""All that the worker's command line shows: programs can read it."""
 BOOTSTRAP: Final = """
 import sys, types
 for name, path in (("probatum", {package!r}), ("probatum.sandbox", {sandbox!r})):
     module = types.ModuleType(name)
     module.__path__ = [path]
     sys.modules[name] = module
+import probatum.sandbox.inside
+for name in ("frames", "candidate"):
+    full = "probatum.sandbox.inside." + name
+    spec = sys.meta_path[-1].find_spec(full, [{sandbox!r} + "/inside"])
+    module = types.ModuleType(full)
+    module.__builtins__ = dict(vars(sys.modules["builtins"]))
+    sys.modules[full] = module
+    setattr(sys.modules["probatum.sandbox.inside"], name, module)
+    spec.loader.exec_module(module)
 from probatum.sandbox.inside import worker
-import json
-worker.main(json.loads(sys.argv[1]))
+{call}
 """
-"""Finds our modules without running the packages above them, which may import anything."""
+"""Finds our modules without running the packages above them, which may import anything. What shares its
+memory with a program has built-in functions of its own: a program that replaces `len` gets its answer out."""
 
+LINKS: Final = ("/lib", "/lib64", "/lib32")
 START_SECONDS: Final = 60.0  # a worker that has not said that it is ready by then is given up
 GRACE_SECONDS: Final = 30.0  # beyond an execution's own wall limit; then the worker itself is stuck
 MAX_ANSWER: Final = 1 << 26  # bytes
@@ -71,6 +86,10 @@ class WorkerGoneError(Exception):
     """The worker ended or does not answer: it must be replaced."""
 
 
+class WorkerStuckError(WorkerGoneError):
+    """The worker did not answer in time, though its own watch has limits: the tests may be stuck."""
+
+
 class StartError(SandboxError):
     """A worker could not be started; `errno` is the kernel's reason where it refused."""
 
@@ -79,12 +98,70 @@ class StartError(SandboxError):
         self.errno = errno
 
 
-def _command(settings: Settings, descriptor: int) -> list[str]:
-    values = {**asdict(settings), "fd": descriptor}
-    bootstrap = BOOTSTRAP.format(package=str(HERE.parent), sandbox=str(HERE))
-    python = getattr(sys, "_base_executable", None) or sys.executable
+def _bootstrap(call: str) -> bytes:
+    text = BOOTSTRAP.format(package=str(HERE.parent), sandbox=str(HERE), call=call)
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _python() -> str:
+    return getattr(sys, "_base_executable", None) or sys.executable
+
+
+def _interpreter() -> list[str]:
     # -s -S -P and our own environment are what -I is, except that the hash seed can be set
-    return [python, "-s", "-S", "-P", "-c", bootstrap, json.dumps(values)]
+    return [_python(), "-s", "-S", "-P", "-c", COMMAND]
+
+
+@cache
+def _interpreter_paths(preload: tuple[str, ...]) -> tuple[str, ...]:
+    """What the interpreter needs to see, asked of one."""
+    done = subprocess.run(  # noqa: S603 - our own interpreter and source
+        _interpreter(),
+        input=_bootstrap(f"worker.show_paths({preload!r})"),
+        env=dict(ENVIRONMENT),
+        cwd="/",
+        capture_output=True,
+        check=False,
+    )
+    if done.returncode:
+        raise StartError(f"{_python()} does not start: {done.stderr.decode('utf-8', 'replace')[-300:]!r}")
+    return tuple(json.loads(done.stdout))
+
+
+def _bubblewrap(settings: Settings) -> list[str]:
+    """`bwrap` with the room that `container.enter` makes by itself."""
+    found = shutil.which("bwrap")
+    if found is None:
+        raise StartError("no program 'bwrap' on the PATH", None)
+    arguments = [
+        found, "--unshare-user", "--uid", "1000", "--gid", "1000", "--unshare-pid", "--unshare-net",
+        "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--hostname", "sandbox",
+        "--die-with-parent", "--new-session", "--cap-add", "ALL",
+    ]  # fmt: skip
+    links = [link for link in LINKS if Path(link).is_symlink()]
+    for link in links:
+        arguments += ["--symlink", str(Path(link).readlink()), link]
+    python = _python()
+    loader = {path for path in ("/usr/lib64", "/lib64") if Path(path).is_dir()}
+    shown = loader | {
+        *_interpreter_paths(settings.preload),
+        *settings.paths,
+        python,
+        os.path.realpath(python),
+    }
+    for path in sorted({*shown, str(HERE)}):
+        if not any(path == link or path.startswith(link + "/") for link in links):
+            arguments += ["--ro-bind", path, path]
+    for device in ("null", "zero", "random", "urandom"):
+        arguments += ["--dev-bind", f"/dev/{device}", f"/dev/{device}"]
+    for link in ("/dev/shm", "/tmp"):  # noqa: S108 - links into the private work directory
+        arguments += ["--symlink", "/w", link]
+    arguments += ["--dir", "/w", "--proc", "/proc", "--remount-ro", "/"]
+    return [*arguments, *_interpreter()]
+
+
+def _command(settings: Settings) -> list[str]:
+    return _bubblewrap(settings) if settings.isolation == "bubblewrap" else _interpreter()
 
 
 class Worker:
@@ -96,36 +173,53 @@ class Worker:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        command = _command(settings)
         ours, theirs = socket.socketpair()
-        with theirs:
+        self._wire = Wire(ours, limit=1 << 28)
+        self._answers = Wire(ours, limit=MAX_ANSWER)
+        self._awaited: deque[str] = deque()
+        with theirs, contextlib.ExitStack() as undo:
+            undo.callback(ours.close)
             self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and source
-                _command(settings, theirs.fileno()),
+                command,
                 pass_fds=(theirs.fileno(),),
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
                 env=dict(ENVIRONMENT),
                 cwd="/",
             )
-        self._wire = Wire(ours, limit=1 << 28)
-        self._answers = Wire(ours, limit=MAX_ANSWER)
-        self._awaited: deque[str] = deque()
+            values = {**asdict(settings), "fd": theirs.fileno()}
+            undo.pop_all()
         try:
+            self._say(_bootstrap(f"worker.main({values!r})"))
             self._await_start()
         except BaseException:
             self.close()
             raise
 
+    def _say(self, bootstrap: bytes) -> None:
+        stdin = self._process.stdin
+        if stdin is not None:
+            with contextlib.suppress(OSError), stdin:
+                stdin.write(bootstrap)
+
     def _await_start(self) -> None:
-        answer = self._receive(START_SECONDS)
+        try:
+            answer = self._receive(START_SECONDS)
+        except WorkerGoneError as error:
+            raise StartError(str(error)) from None
         if answer.get("ready") is not True:
             raise StartError(str(answer.get("failed", "no reason given")), answer.get("errno"))
 
     def _receive(self, seconds: float) -> dict[str, Any]:
         self._wire.connection.settimeout(seconds)
+        began = time.monotonic()
         try:
             answer = self._answers.receive()
         except (GoneError, ProtocolViolationError):
+            if time.monotonic() - began >= seconds:
+                raise WorkerStuckError(f"no answer within {seconds:.0f} seconds") from None
             raise WorkerGoneError(self._last_words()) from None
         if not isinstance(answer, dict) or "crashed" in answer:
             raise WorkerGoneError(f"the worker crashed: {answer!r}"[:4000])
@@ -136,9 +230,9 @@ class Worker:
         self._process.kill()
         self._process.wait()
         errors = self._process.stderr
-        if errors is None or not select.select([errors], [], [], 0)[0]:
+        if errors is None or errors.closed or not select.select([errors], [], [], 0)[0]:
             return "the worker is gone"
-        text = errors.read(1 << 16).decode("utf-8", "replace").strip()
+        text = errors.read1(1 << 16).decode("utf-8", "replace").strip()  # type: ignore[attr-defined]
         return text.splitlines()[-1][:300] if text else "the worker is gone"
 
     def fits(self, program: Program) -> bool:
@@ -191,12 +285,11 @@ class Worker:
     def close(self) -> None:
         """Ends the worker with all that runs in it."""
         self._wire.close()
-        deadline = time.monotonic() + 5
-        while self._process.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.002)
-        if self._process.poll() is None:
+        try:
+            self._process.wait(5)  # it ends by itself when nobody is connected
+        except subprocess.TimeoutExpired:
             self._process.kill()
-        self._process.wait()
+            self._process.wait()
         if self._process.stderr is not None:
             self._process.stderr.close()
         with contextlib.suppress(OSError):

@@ -15,7 +15,7 @@ from typing import Any, Final, Self
 from probatum.core.errors import SandboxError
 from probatum.core.records import Execution, ExecutionStatus, Program
 from probatum.sandbox.ladder import choose
-from probatum.sandbox.launch import Settings, StartError, Worker, WorkerGoneError
+from probatum.sandbox.launch import Settings, StartError, Worker, WorkerGoneError, WorkerStuckError
 from probatum.sandbox.stream import Gate, Stream
 
 __all__ = ["PROTOCOL", "Sandbox"]
@@ -152,7 +152,9 @@ class Sandbox:
             execution = self._received(place, program)
             sent = sent and place.worker is not None
             for _ in range(ATTEMPTS - 1):
-                if stream.stopped or place.worker is not None:
+                if stream.stopped or execution.status is not ExecutionStatus.SANDBOX_ERROR:
+                    break
+                if place.worker is not None:  # the worker is sound: the program's tests cannot be used
                     break
                 self._send(place, program)
                 execution = self._received(place, program)
@@ -213,6 +215,16 @@ class Sandbox:
         try:
             if place.worker is not None:
                 return _execution(program, place.worker.receive(program), self.isolation)
+        except WorkerStuckError as error:  # e.g. one endless operation of the tests on a result
+            place.empty()
+            return Execution(
+                program=program.digest,
+                status=ExecutionStatus.TIMEOUT,
+                detail="wall",
+                message=str(error),
+                isolation=self.isolation,
+                verdict_trust=_trust(program),
+            )
         except WorkerGoneError as error:
             reason = str(error)
         place.empty()

@@ -128,6 +128,8 @@ class Candidate(Peer):
             answer = self._answer(frame)
         except GoneError:
             raise
+        except TooLargeError:
+            answer = {"large": True}
         except BaseException as error:  # noqa: BLE001 - data, for the judge
             answer = {"e": describe(error)}
         self._send(answer)

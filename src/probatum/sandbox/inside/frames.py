@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 MAX_FRAME: Final = 16 << 20  # bytes; a larger value is not compared
+MAX_BITS: Final = 1 << 22  # of an integer: arithmetic on larger ones takes the judge too long
 MAX_DEPTH: Final = 100  # levels of nesting; deeper values are opaque
 _SCALARS: Final = frozenset({int, float, str, bool, type(None)})
 _LONG: Final = 1 << 62  # larger integers travel as hexadecimal: decimal digits cost quadratic time
@@ -111,6 +112,8 @@ def encode(value: Any, peer: Peer, depth: int = 0) -> Any:  # noqa: PLR0911 - on
     kind = type(value)
     if kind in _SCALARS:
         if kind is int and not -_LONG < value < _LONG:
+            if value.bit_length() > MAX_BITS:
+                raise TooLargeError(f"an integer of {value.bit_length()} bits")
             return {"i": hex(value)}
         return value
     if depth > MAX_DEPTH:
@@ -294,6 +297,12 @@ def _decode_opaque(body: Any, _peer: Peer) -> Opaque:
     return Opaque(str(kind)[:100], truth=truth if isinstance(truth, bool) else None)
 
 
+def _short(body: Any) -> str:
+    if type(body) is not str or len(body) > MAX_BITS // 4 + 3:
+        raise ProtocolViolationError("an integer too large")
+    return body
+
+
 def _number(body: Any) -> int:
     if type(body) is not int:
         raise ProtocolViolationError("a handle is a number")
@@ -308,7 +317,7 @@ def _module(name: str) -> Any:
 Reader = Callable[[Any, Peer], Any]
 
 _READERS: Final[dict[str, Reader]] = {
-    "i": lambda body, _peer: int(body, 16),
+    "i": lambda body, _peer: int(_short(body), 16),
     "t": lambda body, peer: tuple(_items(body, peer)),
     "s": lambda body, peer: set(_items(body, peer)),
     "f": lambda body, peer: frozenset(_items(body, peer)),

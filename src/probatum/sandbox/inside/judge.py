@@ -24,6 +24,15 @@ from probatum.sandbox.inside.frames import GoneError, Peer, ProtocolViolationErr
 KEPT_TESTS: Final = 256  # compiled tests that are kept
 AHEAD: Final = 64  # items of an iterator that are asked for at once, once the first few were
 MESSAGE: Final = 2000  # characters kept of an exception's text
+MODULES: Final = frozenset(
+    {
+        "bisect", "cmath", "collections", "copy", "datetime", "decimal", "fractions", "functools", "hashlib",
+        "heapq", "itertools", "json", "math", "numbers", "operator", "random", "re", "statistics", "string",
+        "time", "typing",
+    }
+)  # fmt: skip
+"""Modules that the tests may have from an import of the candidate's, as HumanEval's tests do: the judge
+imports its own, and nothing else because a candidate says so."""
 _BUILTINS: Final = frozenset(vars(builtins))
 
 Verdict = dict[str, Any]
@@ -217,7 +226,7 @@ class Session(Peer):
         verdict = failure(described)
         if verdict["status"] in {"exit_called", "memory_limit", "protocol_violation"}:
             self.end(verdict)
-        error = frames.exception(described)
+        error = frames.exception(described if type(described.get("bases")) is list else {})
         error.__dict__["__probatum_verdict__"] = verdict
         raise error
 
@@ -400,28 +409,38 @@ def _given(session: Session, name: str, kind: Any) -> Any:
     if type(kind) is not dict:
         session.end({"status": "protocol_violation", "message": "a name of no known kind"})
     if "module" in kind:  # the tests get the judge's own module of that name, never the candidate's
-        module = str(kind["module"])
-        if module.partition(".")[0] not in sys.stdlib_module_names:
-            return frames.Opaque(f"module {module[:40]}", truth=True)
+        module = str(kind["module"])[:40]
+        if module not in MODULES:
+            return frames.Opaque(f"module {module}", truth=True)
         return importlib.import_module(module)
     if "call" in kind:
         return _Stub(session, name)
     return session._decoded(kind.get("value"))  # noqa: SLF001 - of this module
 
 
-def judged(bench: Bench, wire: Wire, order: dict[str, Any]) -> Verdict:
+def judged(bench: Bench, wire: Wire, order: dict[str, Any]) -> Verdict:  # noqa: PLR0911 - one for each end
     """The verdict on one program, so far as the judge can tell; `gone` where its process has ended."""
+    try:
+        bench.tests(order["tests"])
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return _failed("sandbox_error", "tests", f"the tests cannot be used: {_shown(error)}")
     try:
         if order["mode"] == "split":
             return bench.split(wire, order)
         return bench.joint(wire, order, order["nonce"])
     except GoneError:
         return {"status": "gone"}
-    except ProtocolViolationError as error:
-        return {"status": "protocol_violation", "message": str(error)[:MESSAGE]}
     except TooLargeError as error:
-        message = f"program or tests of {error} do not fit into a frame"
-        return {"status": "sandbox_error", "detail": "size", "message": message}
-    except (SyntaxError, ValueError, RecursionError) as error:
-        message = f"the tests cannot be used: {type(error).__name__}: {error}"
-        return {"status": "sandbox_error", "detail": "tests", "message": message[:MESSAGE]}
+        return _failed("sandbox_error", "size", f"program or tests of {error} do not fit into a frame")
+    except MemoryError:
+        return _failed("memory_limit", "judge", "a result too large to compare")
+    except Exception as error:  # noqa: BLE001 - only what the candidate sends can bring the judge here
+        return _failed("protocol_violation", None, _shown(error))
+
+
+def _failed(status: str, detail: str | None, message: str) -> Verdict:
+    return {"status": status, "detail": detail, "message": message[:MESSAGE]}
+
+
+def _shown(error: Exception) -> str:
+    return str(error) if isinstance(error, ProtocolViolationError) else f"{type(error).__name__}: {error}"

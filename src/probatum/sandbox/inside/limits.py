@@ -25,6 +25,7 @@ OPEN_FILES: Final = 128
 STACK: Final = 8 << 20
 IDLE: Final = 2.0  # times the CPU limit: how long a program may do nothing
 FIRST_LOOK: Final = 0.05  # seconds before the first look at a running execution
+SHARED: Final = 14 << 20  # bytes of every process that are the zygote's
 LONGEST: Final = 0.25  # seconds between two looks
 
 
@@ -70,10 +71,11 @@ class Usage(NamedTuple):
     waited: float
     """Seconds in the run queue, of the thread that waited longest."""
     resident: int
-    """Bytes in memory, of all (shared pages counted each time)."""
+    """Bytes in memory, of all, without what each shares with the zygote."""
 
 
 _PAGE: Final = resource.getpagesize()
+_TICKS: Final = os.sysconf("SC_CLK_TCK")
 
 
 def _thread(path: str) -> tuple[float, float]:
@@ -89,15 +91,26 @@ def usage(skip: frozenset[int]) -> Usage:
         if not name.isdigit() or int(name) in skip:
             continue
         try:
-            for thread in os.listdir(f"/proc/{name}/task"):
-                one, waits = _thread(f"/proc/{name}/task/{thread}/schedstat")
-                cpu += one
-                waited = max(waited, waits)
-            with open(f"/proc/{name}/statm", "rb") as file:
-                resident += int(file.read().split()[1]) * _PAGE
+            one, waits, pages = _process(f"/proc/{name}")
         except (OSError, ValueError):
             continue  # it ended while we looked
+        cpu += one
+        waited = max(waited, waits)
+        resident += max(0, pages * _PAGE - SHARED)
     return Usage(cpu, waited, resident)
+
+
+def _process(path: str) -> tuple[float, float, int]:
+    """CPU seconds (its dead threads and children included), longest wait, pages in memory."""
+    exact, waited = 0.0, 0.0
+    for thread in os.listdir(f"{path}/task"):
+        one, waits = _thread(f"{path}/task/{thread}/schedstat")
+        exact += one
+        waited = max(waited, waits)
+    with open(f"{path}/stat", "rb") as file:
+        fields = file.read().rpartition(b")")[2].split()
+    user, system, of_children, system_of_children = (int(field) / _TICKS for field in fields[11:15])
+    return max(exact, user + system) + of_children + system_of_children, waited, int(fields[21])
 
 
 def busy(pid: int) -> float:
@@ -176,15 +189,10 @@ def _exceeded(used: Usage, limits: dict[str, Any], elapsed: float, judge: float)
     cpu = limits["cpu_seconds"]
     if used.cpu >= cpu:
         return "cpu"
-    if used.resident >= limits["memory_bytes"] + _shared_allowance(limits):
+    if used.resident >= limits["memory_bytes"]:
         return "memory"
     if elapsed - used.waited - judge >= IDLE * cpu:
         return "idle"
     if elapsed >= limits["wall_seconds"]:
         return "wall"
     return None
-
-
-def _shared_allowance(limits: dict[str, Any]) -> int:
-    """Pages of the interpreter that all processes share are counted once for each: some 16 MiB."""
-    return (16 << 20) * int(limits["processes"])

@@ -71,6 +71,7 @@ CAP_VERSION_3: Final = 0x20080522
 LAST_CAPABILITY: Final = 63  # the kernel says EINVAL well before
 
 _F_ADD_SEALS: Final = 1033
+_F_SETFL: Final = 4
 _SEALS: Final = 0x1 | 0x2 | 0x4  # no further seal, no shrinking, no growing
 
 _libc = ctypes.PyDLL(None, use_errno=True)  # PyDLL: keeps the interpreter's lock, so that `clone` is safe
@@ -201,6 +202,11 @@ def seal(descriptor: int) -> None:
     if _libc.fcntl(descriptor, _F_ADD_SEALS, _SEALS) < 0:
         error = ctypes.get_errno()
         raise OSError(error, f"fcntl: {os.strerror(error)}")
+
+
+def clear_flags(descriptor: int) -> None:
+    """No file status flag (`O_APPEND`, `O_NONBLOCK`, …) is left on an open file."""
+    _libc.fcntl(descriptor, _F_SETFL, 0)
 
 
 def trim_memory() -> None:

@@ -128,6 +128,12 @@ def supervise(host: _socket.socket, zygote_channel: _socket.socket, children: li
             zygote_channel.send(b"done")
 
 
+def show_paths(modules: list[str]) -> None:
+    """Prints what an interpreter with these modules needs to see, as JSON."""
+    preload(modules)
+    sys.stdout.write(json.dumps(container.interpreter_paths()))
+
+
 def main(settings: dict[str, Any]) -> None:
     """Runs until the host is gone."""
     host = _socket.socket(fileno=settings["fd"])
@@ -138,7 +144,7 @@ def main(settings: dict[str, Any]) -> None:
     sources = read_judge()
     try:
         if settings["isolation"] == "namespaces":
-            container.enter(container.interpreter_paths() + settings["paths"])
+            container.enter([*container.interpreter_paths(), *settings["paths"]])
         container.mount_work(settings["file_bytes"])
     except OSError as error:
         report(host, failed=str(error), errno=error.errno)
@@ -168,7 +174,3 @@ def main(settings: dict[str, Any]) -> None:
     for one in (for_judge, of_zygote, for_zygote):
         one.close()
     supervise(host, of_supervisor, [judge_pid, zygote_pid], settings["file_bytes"])
-
-
-if __name__ == "__main__":
-    main(json.loads(sys.argv[1]))

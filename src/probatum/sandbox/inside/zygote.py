@@ -5,7 +5,7 @@ while the one before it runs; it gets a program only when the one before is dead
 """
 
 # pathlib would cost memory in every candidate:
-# ruff: noqa: PTH116
+# ruff: noqa: PTH116, PTH208
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ class Zygote:
         self._judge, self._supervisor, self._judge_pid = judge, supervisor, judge_pid
         self._outputs = outputs
         self._clone = syscalls.Cloner(syscalls.CLONE_NEWPID)
-        self._skip = frozenset({1, judge_pid, os.getpid()})
+        self._skip = frozenset(int(name) for name in os.listdir("/proc") if name.isdigit())
         self._turn = 0
-        self._untouched = os.stat(WORK).st_ctime_ns
+        self._untouched = self._state()
 
     def serve(self) -> None:
         """Answers the judge's orders until it is gone."""
@@ -98,13 +98,22 @@ class Zygote:
 
     def _clean(self) -> bool:
         """Has the work directory replaced where the execution touched it."""
-        if os.stat(WORK).st_ctime_ns == self._untouched:
+        if self._state() == self._untouched:
             return False
         self._supervisor.send(b"replace")
         if self._supervisor.recv(16) != b"done":
             os._exit(1)
-        self._untouched = os.stat(WORK).st_ctime_ns
+        self._untouched = self._state()
         return True
+
+    @staticmethod
+    def _state() -> tuple[int, int, int]:
+        """Of the work directory; the time alone is too coarse to show what happens just after a mount."""
+        found = os.stat(WORK)
+        try:
+            return found.st_ctime_ns, found.st_mode, len(os.listdir(WORK))
+        except OSError:  # a program has taken our own right to look
+            return found.st_ctime_ns, found.st_mode, -1
 
     def _next(self, *, again: bool = False) -> int:
         """Clones a candidate that waits, and hands its connection to the judge."""
