@@ -13,6 +13,7 @@ from typing import Any, Literal, runtime_checkable
 from typing import Protocol as Interface
 
 from probatum.core.canonical import digest
+from probatum.core.errors import ProtocolError
 from probatum.core.records import (
     Estimate,
     Execution,
@@ -150,6 +151,14 @@ class Policy:
     name: str = "end_to_end"
     counted: frozenset[Status] = END_TO_END
     """`scored` with its score, all others here as wrong; what is left out is bounded."""
+
+    def __post_init__(self) -> None:
+        if Status.SCORED not in self.counted:
+            raise ProtocolError(f"policy {self.name!r} counts no `scored` answers; add Status.SCORED to it")
+        if Status.INVALID_ITEM in self.counted:
+            raise ProtocolError(
+                f"policy {self.name!r} counts broken items as wrong; take Status.INVALID_ITEM out of it"
+            )
 
 
 class Metric(Interface):

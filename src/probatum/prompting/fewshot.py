@@ -10,8 +10,9 @@ from __future__ import annotations
 import random
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from probatum.core.errors import UsageError
 from probatum.core.protocol import Prompt
@@ -21,6 +22,9 @@ from probatum.core.seeds import derive_seed
 __all__ = ["ShotPool", "content_key"]
 
 _WORD = re.compile(r"\w+")
+
+SPARE: Final = 8
+"""Drawn beyond the asked number: duplicates of the item are rare, a full permutation is the last resort."""
 
 
 def content_key(text: str) -> tuple[str, ...]:
@@ -60,35 +64,50 @@ class ShotPool:
             return ()
         own = content_key(_asked(self.prompt, item))
         shots = [shot for shot in self.fixed if not self._same(shot, item, own)][:count]
+        derived = derive_seed(seed, "shots", version, item.id)
         if len(shots) < count and self.drawn:
-            shots += self._draw(item, own, count - len(shots), derive_seed(seed, "shots", version, item.id))
+            shots += self._draw(item, [own, *map(self._key, shots)], count - len(shots), derived)
         if len(shots) < count:
             raise UsageError(
                 f"{count} shots asked for, and only {len(shots)} can be shown beside item {item.id!r}; "
-                f"use --shots {len(shots)} or fewer"
+                f"use --shots {len(shots)}" + (" or fewer" if shots else "")
             )
         return tuple(shots)
 
-    def _draw(self, item: Item, own: tuple[str, ...], count: int, seed: int) -> list[Item]:
+    def check(self, items: Iterable[Item], count: int, *, seed: int, version: int) -> None:
+        """Finds out before anything is asked whether an item is left with too few shots.
+
+        Looks at the items only where the pool is so small that it can happen.
+
+        Raises:
+            UsageError: there is such an item.
+        """
+        if count > 0 and len(self.fixed) + len(self.drawn) <= count + SPARE:
+            for item in items:
+                self.choose(item, count, seed=seed, version=version)
+
+    def _draw(self, item: Item, shown: Sequence[tuple[str, ...]], count: int, seed: int) -> list[Item]:
         generator = random.Random(seed)  # noqa: S311 - reproducible by design, nothing secret
         size = len(self.drawn)
-        spare = 8  # duplicates of the asked item are rare; a full permutation is the last resort
-        order = generator.sample(range(size), min(size, count + spare))
-        shots = self._fresh(order, item, own, count)
+        order = generator.sample(range(size), min(size, count + SPARE))
+        shots = self._fresh(order, item, shown, count)
         if len(shots) < count and len(order) < size:
-            rest = [place for place in range(size) if place not in set(order)]
+            tried = set(order)
+            rest = [place for place in range(size) if place not in tried]
             generator.shuffle(rest)
-            shots = self._fresh([*order, *rest], item, own, count)
+            shots = self._fresh([*order, *rest], item, shown, count)
         return shots
 
-    def _fresh(self, order: Sequence[int], item: Item, own: tuple[str, ...], count: int) -> list[Item]:
+    def _fresh(
+        self, order: Sequence[int], item: Item, shown: Sequence[tuple[str, ...]], count: int
+    ) -> list[Item]:
         shots: list[Item] = []
-        shown = {own}
+        seen = set(shown)
         for place in order:
             shot = self.drawn[place]
-            if self._same(shot, item, own) or self._key(shot) in shown:
+            if shot.id == item.id or self._key(shot) in seen:
                 continue
-            shown.add(self._key(shot))
+            seen.add(self._key(shot))
             shots.append(shot)
             if len(shots) == count:
                 break
@@ -98,6 +117,6 @@ class ShotPool:
         return shot.id == item.id or self._key(shot) == own
 
     def _key(self, shot: Item) -> tuple[str, ...]:
-        if shot.id not in self._keys:
-            self._keys[shot.id] = content_key(_asked(self.prompt, shot))
-        return self._keys[shot.id]
+        if shot.digest not in self._keys:
+            self._keys[shot.digest] = content_key(_asked(self.prompt, shot))
+        return self._keys[shot.digest]

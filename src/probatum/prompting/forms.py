@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from probatum.core.errors import UsageError
+from probatum.core.errors import ProtocolError, UsageError
 from probatum.core.records import Item, Message
 from probatum.prompting.templates import check_template, render
 
@@ -13,9 +13,18 @@ __all__ = ["ChatPrompt", "CompletionPrompt"]
 
 
 def _view(item: Item) -> Mapping[str, object]:
-    """What a template may read: the item's fields, and `targets`, `choices` and `target`."""
-    first = item.targets[0] if item.targets else ""
-    return {"targets": item.targets, "choices": item.choices, "target": first, **item.fields}
+    """What a template may read: the item's fields, `targets`, `choices`, and `target` if there is one."""
+    first = {"target": item.targets[0]} if item.targets else {}
+    return {"targets": item.targets, "choices": item.choices, **first, **item.fields}
+
+
+def _shot_template(template: str, name: str) -> str:
+    """The template of a shot's answer; without one a shot would be shown empty."""
+    if not template:
+        raise ProtocolError(
+            f"shots are asked for, and the prompt has no {name}; give it one, or use --shots 0"
+        )
+    return template
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,14 +50,14 @@ class CompletionPrompt:
 
         Raises:
             UsageError: a system prompt is given; a text has no place for it.
-            ProtocolError: the template asks for a field that the item has not.
+            ProtocolError: the template asks for a field that the item has not; shots without a template.
         """
         if system is not None:
             raise UsageError(
                 f"a system prompt ({system[:40]!r}) needs a conversation, and this run continues texts; "
                 "leave it out, or use --form chat with a model that has a chat template"
             )
-        shown = [render(self.shot_template, _view(shot)) for shot in shots]
+        shown = [render(_shot_template(self.shot_template, "shot_template"), _view(shot)) for shot in shots]
         return self.preamble + self.separator.join([*shown, render(self.template, _view(item))])
 
 
@@ -76,13 +85,14 @@ class ChatPrompt:
         """System turn (if any), shots as pairs of turns, question.
 
         Raises:
-            ProtocolError: a template asks for a field that the item has not.
+            ProtocolError: a template asks for a field that the item has not; shots without a template.
         """
         turns: list[Message] = []
         if (instruction := system if system is not None else self.system) is not None:
             turns.append(Message("system", instruction))
         for shot in shots:
             turns.append(Message("user", render(self.shot_question or self.template, _view(shot))))
-            turns.append(Message("assistant", render(self.shot_answer, _view(shot))))
+            answer = _shot_template(self.shot_answer, "shot_answer")
+            turns.append(Message("assistant", render(answer, _view(shot))))
         turns.append(Message("user", render(self.template, _view(item))))
         return tuple(turns)

@@ -43,3 +43,8 @@ def render(template: str, fields: Mapping[str, object]) -> str:
         raise ProtocolError(
             f"template {template[:60]!r}: {error.message}; the item has {', '.join(map(repr, fields))}"
         ) from None
+    except Exception as error:
+        raise ProtocolError(
+            f"template {template[:60]!r} fails on an item: {type(error).__name__}: {error}; "
+            "mend the template, or the field that it reads"
+        ) from error

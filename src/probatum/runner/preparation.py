@@ -90,6 +90,8 @@ def prepare(protocol: Protocol, options: Options, model: Model) -> Prepared:
         shots = tuple(item for item in shown if item.id not in shown.invalid)
         if prompt is not None:
             pool = ShotPool(prompt, drawn=shots) if task.shots_drawn else ShotPool(prompt, fixed=shots)
+            asked = (one for one in islice(dataset, options.limit) if one.id not in dataset.invalid)
+            pool.check(asked, protocol.shots, seed=protocol.seed, version=task.version)
     hasher = hashlib.sha256()
     count = valid = 0
     for item in islice(dataset, options.limit):
