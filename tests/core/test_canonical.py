@@ -65,7 +65,7 @@ def another(value: object) -> object:
         float: lambda: value + 0.5,
         str: lambda: value + "x",
         tuple: lambda: (*value, "added"),
-        frozenset: lambda: value - {Status.SCORED} if value else frozenset({"added"}),
+        frozenset: lambda: value - {Status.REFUSED} if value else frozenset({"added"}),
         dict: lambda: {**value, "added": 1},
         types.NoneType: lambda: "something",
         type: lambda: OtherRow,
