@@ -323,7 +323,7 @@ def test_process_that_forgets_to_close_ends_all_the_same():
     body = {"choices": [{"index": 0, "text": "Yes", "finish_reason": "stop"}]}
     with FaultServer(lambda number, _: Reply(body=body, delay=60 if number > 20 else 0)) as server:
         ended = subprocess.run(
-            [sys.executable, "-X", "dev", "-c", FORGETFUL, server.base_url],
+            [sys.executable, "-W", "always", "-c", FORGETFUL, server.base_url],
             check=False,
             capture_output=True,
             text=True,
