@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from probatum import stats
+from probatum.core.errors import ProtocolError
 from probatum.core.protocol import Task
 from probatum.core.records import Estimate, Mark
 from probatum.scoring.tally import CAPABILITY, Denominator, Unit, end_to_end, units
@@ -28,7 +29,12 @@ class Rate:
     """Whether a benchmark of several strata is reported for each as well."""
 
     def estimate(self, marks: Sequence[Mark], task: Task, level: float) -> tuple[Estimate, ...]:
-        """End-to-end rate, capability rate, then the end-to-end rate of each stratum."""
+        """End-to-end rate, capability rate, then the end-to-end rate of each stratum.
+
+        Raises:
+            ProtocolError: a score is outside 0 … 1, so that the bounds of what is missing would be wrong.
+        """
+        _check_scores(marks, self.score, "a rate", lambda score: 0 <= score <= 1, "from 0 to 1")
         name = self.name or self.score
         whole = end_to_end(task.policy)
         found = units(marks, self.score, whole)
@@ -53,14 +59,20 @@ class PassAtK:
     """pass@k: the chance that one of k samples passes, without bias from n ≥ k samples a problem.
 
     1 − C(n−c, k)/C(n, k), averaged over problems; the interval is over problems (Chen et al. 2021,
-    "Evaluating Large Language Models Trained on Code", §2.1). A k above the samples asked is left out.
+    "Evaluating Large Language Models Trained on Code", §2.1). A k above the samples asked is left out; a
+    problem with fewer than k counted samples is missing, never filled up.
     """
 
     score: str = "passed"
     ks: tuple[int, ...] = (1, 10, 100)
 
     def estimate(self, marks: Sequence[Mark], task: Task, level: float) -> tuple[Estimate, ...]:
-        """For each k the end-to-end estimate, then the one among answers."""
+        """For each k the end-to-end estimate, then the one among answers.
+
+        Raises:
+            ProtocolError: a score is neither 0 nor 1.
+        """
+        _check_scores(marks, self.score, "pass@k", lambda score: score in (0, 1), "0 or 1")
         whole = end_to_end(task.policy)
         found = units(marks, self.score, whole)
         answered = units(marks, self.score, CAPABILITY)
@@ -82,6 +94,18 @@ class Label:
     chance: float | None
 
 
+def _check_scores(
+    marks: Sequence[Mark], score: str, metric: str, good: Callable[[float], bool], words: str
+) -> None:
+    for mark in marks:
+        value = mark.scores.get(score)
+        if value is not None and not good(value):
+            raise ProtocolError(
+                f"{metric} needs scores {words}, and item {mark.item_id!r} has {score!r} = {value!r}; "
+                "scale the score, or use another metric"
+            )
+
+
 def _rate(found: Sequence[Unit], label: Label, level: float) -> Estimate:
     counted = [unit for unit in found if unit.counted]
     return _estimate(found, counted, [unit.mean for unit in counted], label, level, bounds=_mean_bounds)
@@ -100,14 +124,18 @@ def _pass_at(k: int, found: Sequence[Unit], label: Label, level: float) -> Estim
     values = [stats.pass_at_k(unit.counted, round(unit.total), k) for unit in enough]
 
     def bounds(units: Sequence[Unit]) -> tuple[float, float]:
-        low = [stats.pass_at_k(unit.counted + unit.missing, round(unit.total), k) for unit in units]
-        high = [
-            stats.pass_at_k(unit.counted + unit.missing, round(unit.total) + unit.missing, k)
-            for unit in units
-        ]
-        return sum(low) / len(low), sum(high) / len(high)
+        spans = [_pass_bounds(unit, k) for unit in units]
+        return sum(low for low, _ in spans) / len(spans), sum(high for _, high in spans) / len(spans)
 
     return _estimate(found, enough, values, label, level, bounds=bounds)
+
+
+def _pass_bounds(unit: Unit, k: int) -> tuple[float, float]:
+    """What pass@k of one problem could be; a problem with fewer than k counted samples is missing whole."""
+    if unit.counted < k:
+        return 0.0, 1.0
+    size, passed = unit.counted + unit.missing, round(unit.total)
+    return stats.pass_at_k(size, passed, k), stats.pass_at_k(size, passed + unit.missing, k)
 
 
 def _estimate(

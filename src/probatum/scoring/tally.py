@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from probatum.core.errors import ProtocolError
 from probatum.core.protocol import Policy
 from probatum.core.records import Mark
 from probatum.core.status import FAULTS, Status
@@ -84,11 +85,21 @@ def answered_share(statuses: Mapping[Status, int]) -> float:
     return 1 - faults / valid if valid else 0.0
 
 
+def _score(mark: Mark, score: str) -> float:
+    if score not in mark.scores:
+        given = ", ".join(map(repr, mark.scores)) or "none"
+        raise ProtocolError(
+            f"the metric asks for the score {score!r}, and the scorer gives {given} (item {mark.item_id!r}); "
+            "name one of these in the metric"
+        )
+    return mark.scores[score]
+
+
 def units(marks: Sequence[Mark], score: str, denominator: Denominator) -> list[Unit]:
     """One `Unit` an item, in the order of the first mark of each; broken items are left out.
 
     Raises:
-        KeyError: a scored mark does not carry `score`; that is a fault of its scorer.
+        ProtocolError: a scored mark does not carry `score`: metric and scorer do not fit together.
     """
     found: dict[str, Unit] = {}
     for mark in marks:
@@ -101,7 +112,7 @@ def units(marks: Sequence[Mark], score: str, denominator: Denominator) -> list[U
         if mark.status in denominator.counted:
             unit.counted += 1
             if mark.status is Status.SCORED:
-                unit.total += mark.scores[score]
+                unit.total += _score(mark, score)
         else:
             unit.missing += 1
     return list(found.values())
