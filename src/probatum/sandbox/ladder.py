@@ -60,7 +60,13 @@ class Proven:
 
 def _settings(rung: str) -> Settings:
     limits = Limits()
-    return Settings(isolation=rung, output_bytes=limits.output_bytes, file_bytes=limits.file_bytes)
+    return Settings(
+        isolation=rung,
+        output_bytes=limits.output_bytes,
+        file_bytes=limits.file_bytes,
+        memory_bytes=limits.memory_bytes,
+        processes=limits.processes,
+    )
 
 
 def _climb(name: str) -> Proven | Rung:

@@ -20,6 +20,7 @@ from typing import Any, Final
 
 from probatum.core.errors import SandboxError
 from probatum.core.records import Program
+from probatum.sandbox.cgroups import make_group
 from probatum.sandbox.inside.frames import GoneError, ProtocolViolationError, Wire
 
 HERE: Final = Path(__file__).resolve().parent
@@ -74,6 +75,8 @@ class Settings:
     isolation: str
     output_bytes: int
     file_bytes: int
+    memory_bytes: int
+    processes: int
     preload: tuple[str, ...] = PRELOAD
     processor: int | None = None
     """The one processor that the worker runs on: its processes take turns, and waking one on another
@@ -178,19 +181,26 @@ class Worker:
         self._wire = Wire(ours, limit=1 << 28)
         self._answers = Wire(ours, limit=MAX_ANSWER)
         self._awaited: deque[str] = deque()
+        self._group = make_group(settings.memory_bytes, settings.processes)
+        inherited = () if self._group is None else self._group.descriptors
         with theirs, contextlib.ExitStack() as undo:
             undo.callback(ours.close)
+            undo.callback(self._remove_group)
             self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and source
                 command,
-                pass_fds=(theirs.fileno(),),
+                pass_fds=(theirs.fileno(), *inherited),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
                 env=dict(ENVIRONMENT),
                 cwd="/",
             )
-            values = {**asdict(settings), "fd": theirs.fileno()}
+            values: dict[str, Any] = {**asdict(settings), "fd": theirs.fileno()}
+            values["group"] = [] if self._group is None else self._group.entrances
+            values["group_events"] = None if self._group is None else self._group.events
             undo.pop_all()
+        if self._group is not None:
+            self._group.close_descriptors()
         try:
             self._say(_bootstrap(f"worker.main({values!r})"))
             self._await_start()
@@ -236,11 +246,13 @@ class Worker:
         return text.splitlines()[-1][:300] if text else "the worker is gone"
 
     def fits(self, program: Program) -> bool:
-        """Whether the worker has room for the program's output and files."""
-        limits = program.limits
+        """Whether the worker has room for the program's output, files, memory and processes."""
+        ours, limits = self.settings, program.limits
         return (
-            limits.output_bytes <= self.settings.output_bytes
-            and limits.file_bytes <= self.settings.file_bytes
+            limits.output_bytes <= ours.output_bytes
+            and limits.file_bytes <= ours.file_bytes
+            and limits.memory_bytes <= ours.memory_bytes
+            and limits.processes <= ours.processes
         )
 
     def send(self, program: Program) -> None:
@@ -292,5 +304,8 @@ class Worker:
             self._process.wait()
         if self._process.stderr is not None:
             self._process.stderr.close()
-        with contextlib.suppress(OSError):
-            self._answers.close()
+        self._remove_group()
+
+    def _remove_group(self) -> None:
+        if self._group is not None:
+            self._group.remove()

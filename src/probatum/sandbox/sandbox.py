@@ -255,6 +255,8 @@ class Sandbox:
                 self._settings,
                 output_bytes=max(self._settings.output_bytes, program.limits.output_bytes),
                 file_bytes=max(self._settings.file_bytes, program.limits.file_bytes),
+                memory_bytes=max(self._settings.memory_bytes, program.limits.memory_bytes),
+                processes=max(self._settings.processes, program.limits.processes),
             )
             return self._settings
 

@@ -111,7 +111,7 @@ def _final(verdict: Verdict, ended: dict[str, Any]) -> Verdict:
     killed = ended["killed"]
     if killed in {"cpu", "idle", "wall"}:
         return {"status": "timeout", "detail": killed}
-    if killed == "memory":
+    if killed == "memory" or (ended["memory"] and verdict["status"] == "gone"):
         return {"status": "memory_limit"}
     if verdict["status"] != "gone":
         return verdict

@@ -158,6 +158,8 @@ def main(settings: dict[str, Any]) -> None:
     for_zygote, of_supervisor = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
     judge_pid = os.fork()
     if judge_pid == 0:
+        for entrance in settings["group"]:
+            os.close(entrance)
         for one in (of_zygote, for_zygote, of_supervisor):
             one.close()
         serve(host, for_judge, outputs, sources)
@@ -169,8 +171,10 @@ def main(settings: dict[str, Any]) -> None:
         host.close()
         for_judge.close()
         of_supervisor.close()
-        zygote.start(of_zygote, for_zygote, judge_pid, outputs)
+        zygote.start(of_zygote, for_zygote, judge_pid, outputs, settings)
         os._exit(0)
     for one in (for_judge, of_zygote, for_zygote):
         one.close()
+    for entrance in settings["group"]:
+        os.close(entrance)
     supervise(host, of_supervisor, [judge_pid, zygote_pid], settings["file_bytes"])

@@ -16,7 +16,7 @@ import json
 import os
 import signal
 import sys
-from typing import Final
+from typing import Any, Final
 
 from probatum.sandbox.inside import candidate, limits, seccomp, syscalls
 from probatum.sandbox.inside.frames import GoneError, Wire
@@ -27,6 +27,25 @@ MAX_MESSAGE: Final = 1 << 16
 WIRE: Final = 3  # the candidate's descriptor of its connection to the judge
 
 
+class Counter:
+    """Reads the count of processes that the kernel killed because their group had no more memory."""
+
+    def __init__(self, descriptor: int | None) -> None:
+        self._descriptor = descriptor
+        self._last = self._read()
+
+    def _read(self) -> int:
+        if self._descriptor is None:
+            return 0
+        lines = os.pread(self._descriptor, 4096, 0).decode("ascii").splitlines()
+        return sum(int(line.split()[1]) for line in lines if line.startswith("oom_kill "))
+
+    def rose(self) -> bool:
+        """Whether it is higher than when it was last asked."""
+        before, self._last = self._last, self._read()
+        return self._last > before
+
+
 class Zygote:
     """One worker's source of candidates.
 
@@ -35,6 +54,7 @@ class Zygote:
         supervisor: a SEQPACKET socket; asked to replace the work directory.
         judge_pid: for the time that the judge takes, which is not the candidate's.
         outputs: two sets; the waiting candidate has the one that the running does not.
+        killed_for_memory: counts the processes of our control group that were killed for memory.
     """
 
     def __init__(
@@ -43,9 +63,10 @@ class Zygote:
         supervisor: _socket.socket,
         judge_pid: int,
         outputs: tuple[Outputs, Outputs],
+        killed_for_memory: Counter,
     ) -> None:
         self._judge, self._supervisor, self._judge_pid = judge, supervisor, judge_pid
-        self._outputs = outputs
+        self._outputs, self._killed_for_memory = outputs, killed_for_memory
         self._clone = syscalls.Cloner(syscalls.CLONE_NEWPID)
         self._skip = frozenset(int(name) for name in os.listdir("/proc") if name.isdigit())
         self._turn = 0
@@ -89,6 +110,7 @@ class Zygote:
                         "wall_seconds": ended.wall_seconds,
                         "peak_rss_bytes": ended.peak_rss_bytes,
                         "left_files": self._clean(),
+                        "memory": os.WIFSIGNALED(ended.status) and self._killed_for_memory.rose(),
                     }
                 ).encode()
             )
@@ -151,14 +173,21 @@ def _wait_and_run(connection: _socket.socket, stdout: int, stderr: int) -> None:
 
 
 def start(
-    judge: _socket.socket, supervisor: _socket.socket, judge_pid: int, outputs: tuple[Outputs, Outputs]
+    judge: _socket.socket,
+    supervisor: _socket.socket,
+    judge_pid: int,
+    outputs: tuple[Outputs, Outputs],
+    settings: dict[str, Any],
 ) -> None:
     """Becomes the zygote, for good."""
     syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
+    for entrance in settings["group"]:
+        os.write(entrance, b"0")
+        os.close(entrance)
     limits.restrict_for_good()
     seccomp.install()
     try:
-        Zygote(judge, supervisor, judge_pid, outputs).serve()
+        Zygote(judge, supervisor, judge_pid, outputs, Counter(settings["group_events"])).serve()
     except Exception:  # noqa: BLE001 - told to the judge, who tells the host
         import traceback  # noqa: PLC0415 - it would cost memory in every candidate
 
