@@ -21,6 +21,7 @@ TOKENS += [f"<unused{number}>" for number in range(-len(TOKENS) % 32)]
 VOCABULARY = len(TOKENS)  # a multiple of 32, so that Q8_0 can hold rows as long
 TOKEN_TYPES = [2, 3, 3, 3] + [6] * 256 + [1] * len(PIECES) + [5] * (VOCABULARY - 260 - len(PIECES))
 
+RANDOM_WIDTH = 128
 ALIGNMENT = 32
 TYPE_NUMBERS = {"F32": 0, "F16": 1, "Q8_0": 8}
 
@@ -33,9 +34,10 @@ class Array:
     values: Sequence[object]
 
 
-def byte(character: str) -> int:
-    """The token of a one-byte character, as a byte."""
-    return BYTES + ord(character)
+def letter(character: str) -> int:
+    """The token that the tokenizer gives a character: its piece, or else its one byte."""
+    text = "▁" if character == " " else character
+    return TOKENS.index(text) if text in PIECES else BYTES + ord(character)
 
 
 def piece(text: str) -> int:
@@ -111,25 +113,30 @@ def chain_model(
     return write_gguf(path, metadata(width=width, layers=1, context=context, template=template), tensors)
 
 
-def random_model(path: Path, kind: str = "F32", *, seed: int = 0, context: int = 512) -> Path:
-    """Two layers of random weights: what it says depends on every token of the prompt."""
-    width = 128
+def random_tensors(seed: int) -> dict[str, np.ndarray]:
+    """Two layers of random weights: what the model says depends on every token of the prompt."""
     draw = np.random.default_rng(seed)
 
     def matrix(rows: int, columns: int) -> np.ndarray:
         return draw.standard_normal((rows, columns)).astype(np.float32) / np.float32(np.sqrt(columns) / 2)
 
     tensors = {
-        "token_embd.weight": matrix(VOCABULARY, width),
-        "output_norm.weight": np.ones(width, np.float32),
-        "output.weight": matrix(VOCABULARY, width),
+        "token_embd.weight": matrix(VOCABULARY, RANDOM_WIDTH),
+        "output_norm.weight": np.ones(RANDOM_WIDTH, np.float32),
+        "output.weight": matrix(VOCABULARY, RANDOM_WIDTH),
     }
     for layer in range(2):
-        tensors[f"blk.{layer}.attn_norm.weight"] = np.ones(width, np.float32)
-        tensors[f"blk.{layer}.ffn_norm.weight"] = np.ones(width, np.float32)
-        for name, shape in layer_shapes(width).items():
+        tensors[f"blk.{layer}.attn_norm.weight"] = np.ones(RANDOM_WIDTH, np.float32)
+        tensors[f"blk.{layer}.ffn_norm.weight"] = np.ones(RANDOM_WIDTH, np.float32)
+        for name, shape in layer_shapes(RANDOM_WIDTH).items():
             tensors[f"blk.{layer}.{name}.weight"] = matrix(*shape)
-    return write_gguf(path, metadata(width=width, layers=2, context=context), tensors, kind)
+    return tensors
+
+
+def random_model(path: Path, kind: str = "F32", *, seed: int = 0, context: int = 512) -> Path:
+    """A model of random weights, its matrices stored as `kind`."""
+    entries = metadata(width=RANDOM_WIDTH, layers=2, context=context)
+    return write_gguf(path, entries, random_tensors(seed), kind)
 
 
 def write_gguf(
@@ -150,37 +157,22 @@ def write_gguf(
     return path
 
 
-def split_gguf(path: Path, parts: int) -> list[Path]:
-    """Splits a file of `random_model` into parts, as llama.cpp's own tool names and marks them."""
-    tensors = _random_tensors()
+def split_model(path: Path, parts: int) -> list[Path]:
+    """The same random model in parts, named and marked as llama.cpp's own tool does."""
+    tensors = random_tensors(0)
     names = list(tensors)
     paths = []
     for number in range(parts):
-        own = {name: tensors[name] for name in names[number::parts]}
         marks: dict[str, object] = {
             "split.no": np.uint16(number),
             "split.count": np.uint16(parts),
             "split.tensors.count": np.int32(len(names)),
         }
-        entries = metadata(width=128, layers=2, context=512) if number == 0 else {}
+        entries = metadata(width=RANDOM_WIDTH, layers=2, context=512) if number == 0 else {}
+        own = {name: tensors[name] for name in names[number::parts]}
         target = path.with_name(f"{path.name}-{number + 1:05}-of-{parts:05}.gguf")
         paths.append(write_gguf(target, entries | marks, own))
     return paths
-
-
-def _random_tensors() -> dict[str, np.ndarray]:
-    captured: dict[str, np.ndarray] = {}
-    draw = np.random.default_rng(0)
-    width = 128
-    captured["token_embd.weight"] = draw.standard_normal((VOCABULARY, width)).astype(np.float32)
-    captured["output_norm.weight"] = np.ones(width, np.float32)
-    captured["output.weight"] = draw.standard_normal((VOCABULARY, width)).astype(np.float32)
-    for layer in range(2):
-        captured[f"blk.{layer}.attn_norm.weight"] = np.ones(width, np.float32)
-        captured[f"blk.{layer}.ffn_norm.weight"] = np.ones(width, np.float32)
-        for name, shape in layer_shapes(width).items():
-            captured[f"blk.{layer}.{name}.weight"] = draw.standard_normal(shape).astype(np.float32)
-    return captured
 
 
 def _stored(tensor: np.ndarray, kind: str) -> bytes:

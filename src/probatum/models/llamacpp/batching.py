@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -111,29 +111,29 @@ class Batching:
         """Gives an idle slot to the sample and chooses its first token; its response if that was the last."""
         slot = self._place(sample.prompt)
         if slot.after is None:
-            for logits in self._engine.evaluate(slot.index, sample.prompt, len(slot.prompt)):
-                slot.after = logits
+            slot.after = self._engine.evaluate(slot.index, sample.prompt, len(slot.prompt))
             self.evaluated += len(sample.prompt) - len(slot.prompt)
             slot.prompt = sample.prompt
         slot.used = next(self._clock)
-        assert slot.after is not None  # noqa: S101 - a prompt has a last block
         if sample.accept(slot.after, self._engine):
             self._trim(slot)
             return sample.response()
         slot.sample = sample
         return None
 
-    def advance(self) -> Iterator[Response]:
-        """One more token for every sample; yields the responses of those that end."""
+    def advance(self) -> list[Response]:
+        """One more token for every sample; the responses of those that end."""
         rows = [self._row(slot) for slot in self._rows]
         self.steps += 1
+        ended = []
         for slot, logits in zip(self._rows, self._engine.step(rows), strict=True):
             if slot.sample is None:
                 self._trim(slot)
             elif slot.sample.accept(logits, self._engine):
                 sample, slot.sample = slot.sample, None
                 self._trim(slot)
-                yield sample.response()
+                ended.append(sample.response())
+        return ended
 
     def reset(self) -> None:
         """Forgets all samples and everything that the slots hold."""

@@ -16,7 +16,7 @@ import contextlib
 import ctypes
 import threading
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from ctypes import POINTER, c_char_p, c_float, c_int8, c_int32
 from dataclasses import dataclass
 from typing import Any, Final
@@ -57,7 +57,10 @@ class Shape:
 
 
 class Engine:
-    """One model in memory. Sequences are numbered from 0; each holds the tokens it was given, in order."""
+    """One model in memory. Sequences are numbered from 0; each holds the tokens it was given, in order.
+
+    One thread at a time; `tokenize` alone may be called from any thread at any time.
+    """
 
     def __init__(self, library: Library, model: GgufModel, shape: Shape) -> None:
         """Loads the weights.
@@ -67,7 +70,6 @@ class Engine:
         """
         self._library = library
         self._path = str(model.path)
-        self._decoding = threading.Lock()
         self._reading = threading.Lock()
         self.rows = shape.rows
         self.batch_tokens = shape.batch_tokens
@@ -146,47 +148,42 @@ class Engine:
 
     # ── sequences ───────────────────────────────────────────────────────────────────────────────
 
-    def evaluate(self, sequence: int, tokens: Sequence[int], start: int) -> Iterator[Logits | None]:
-        """Evaluates `tokens[start:]` block by block; `start` is a multiple of the block length.
+    def evaluate(self, sequence: int, tokens: Sequence[int], start: int) -> Logits:
+        """Evaluates `tokens[start:]` block by block; returns the logits of the next token (a copy).
 
-        Yields after each block: `None`, and after the last the logits of the next token (a copy).
+        `start` is a multiple of the block length, and less than the number of tokens.
         """
-        for begin in range(start, len(tokens), self.batch_tokens):
+        length = len(tokens)
+        for begin in range(start, length, self.batch_tokens):
             block = tokens[begin : begin + self.batch_tokens]
-            last = begin + len(block) == len(tokens)
             rows = [(token, begin + place, sequence) for place, token in enumerate(block)]
-            with self._decoding:
-                self._decode(rows, wanted=[False] * (len(block) - 1) + [last])
-                logits = self._logits(len(block) - 1).copy() if last else None
-            yield logits
+            self._decode(rows, wanted=[begin + place == length - 1 for place in range(len(block))])
+        return self._logits((length - 1 - start) % self.batch_tokens).copy()
 
     def step(self, rows: Sequence[tuple[int, int]]) -> list[Logits]:
         """One more token for every sequence: (token, position) of each, idle ones included.
 
         Returns the logits of each sequence; they are overwritten by the next call.
         """
-        with self._decoding:
-            placed = [(token, position, sequence) for sequence, (token, position) in enumerate(rows)]
-            self._decode(placed, wanted=[True] * len(placed))
-            return [self._logits(row) for row in range(len(rows))]
+        placed = [(token, position, sequence) for sequence, (token, position) in enumerate(rows)]
+        self._decode(placed, wanted=[True] * len(placed))
+        return [self._logits(row) for row in range(len(rows))]
 
     def keep(self, sequence: int, length: int) -> None:
         """Forgets what the sequence holds after its first `length` tokens."""
-        with self._decoding:
-            self._check_open()
-            self._library.llama_memory_seq_rm(self._memory, sequence, length or -1, -1)
+        self._check_open()
+        self._library.llama_memory_seq_rm(self._memory, sequence, length or -1, -1)
 
     def copy(self, source: int, target: int, length: int) -> None:
         """Makes `target` hold the first `length` tokens of `source`, as they were computed there."""
-        with self._decoding:
-            self._check_open()
-            self._library.llama_memory_seq_rm(self._memory, target, -1, -1)
-            self._library.llama_memory_seq_cp(self._memory, source, target, -1, -1)
-            self._library.llama_memory_seq_rm(self._memory, target, length, -1)
+        self._check_open()
+        self._library.llama_memory_seq_rm(self._memory, target, -1, -1)
+        self._library.llama_memory_seq_cp(self._memory, source, target, -1, -1)
+        self._library.llama_memory_seq_rm(self._memory, target, length, -1)
 
     def close(self) -> None:
-        """Frees the memory; waits for a step that is being computed. A second call does nothing."""
-        with self._decoding, self._reading:
+        """Frees the memory. A second call does nothing."""
+        with self._reading:
             self._free()
 
     # ── within ──────────────────────────────────────────────────────────────────────────────────

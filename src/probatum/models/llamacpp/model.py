@@ -64,6 +64,9 @@ class LlamaModel:
         self._engine = Engine(library, self._file, shape)
         self._batching = Batching(self._engine, settings.slots)
         self._answering = threading.Lock()
+        """Held while an iterator of `answer` is in use."""
+        self._working = threading.Lock()
+        """Held while the engine works, so that closing waits for the end of a step."""
         self._template = self._read_template(self._file)
         self._identity = self._identify(name, f"xllamacpp {library.version}")
 
@@ -122,17 +125,22 @@ class LlamaModel:
 
     def close(self) -> None:
         """Frees the model's memory. A second call does nothing."""
-        self._engine.close()
+        with self._working:
+            self._engine.close()
 
     def _answer(self, feeder: Feeder) -> Iterator[Response]:
         batching = self._batching
         while True:
             while batching.room and (request := feeder.take(wait=not batching.busy)) is not None:
-                if (response := self._begin(request)) is not None:
+                with self._working:
+                    response = self._begin(request)
+                if response is not None:
                     yield response
             if not batching.busy:
                 return
-            yield from batching.advance()
+            with self._working:
+                ended = batching.advance()
+            yield from ended
 
     def _begin(self, request: Request) -> Response | None:
         """Starts on a request; its response if there is nothing left to do."""

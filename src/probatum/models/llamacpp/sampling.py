@@ -19,6 +19,9 @@ from probatum.core.records import Request, Sampling
 
 __all__ = ["Sampler", "seed_of"]
 
+COLD: Final = 1e-5
+"""A temperature below it is greedy: logits are not known so exactly, and the quotient would overflow."""
+
 BLOCK: Final = 512
 """Tokens added up together when one is drawn from the whole vocabulary."""
 
@@ -51,7 +54,7 @@ class Sampler:
         best = int(logits.argmax())  # the first of equals; a NaN counts as the greatest
         if not np.isfinite(logits[best]):
             raise ArithmeticError(f"the logit of token {best} is {logits[best]}")
-        if self._temperature <= 0 or self._top_k == 1:
+        if self._temperature < COLD or self._top_k == 1:
             return best
         weights = np.exp((logits - logits[best]) / np.float32(self._temperature))
         candidates = self._top(logits, weights)
