@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from probatum import stats
+from probatum.stats.resampling import resampled_sums
 
 
 def one_by_one(values, clusters, draws):
@@ -50,6 +51,42 @@ def test_collapsing_equal_clusters_keeps_the_law_of_the_resampled_mean(values, c
     plain = stats.resampled_means(values, names, draws)
     assert found.se == pytest.approx(plain.std(), rel=0.03)
     assert found.interval == pytest.approx(tuple(np.quantile(plain, [0.025, 0.975])), abs=0.25 * found.se)
+
+
+@pytest.mark.parametrize(
+    "repeats", [(40, 30, 25, 20, 15, 14, 13, 12, 11, 11), (60, 50, 40, 30, 20, 12, 9, 5, 3, 2, 1, 1)]
+)
+def test_counts_of_many_types_are_multinomial(repeats):
+    random = np.random.default_rng(4)
+    columns = random.integers(-3, 9, (len(repeats), 3)).astype(float)
+    counts, total = np.array(repeats), sum(repeats)
+    sums = resampled_sums(columns, counts, 60_000, random)
+    share = counts / total
+    mean = total * share @ columns
+    covariance = total * (columns.T @ (columns * share[:, np.newaxis])) - np.outer(mean, mean) / total
+    spread = np.sqrt(np.diag(covariance))
+    assert sums.mean(axis=0) == pytest.approx(mean, abs=4 * spread.max() / np.sqrt(60_000))
+    assert np.cov(sums.T) / np.outer(spread, spread) == pytest.approx(
+        covariance / np.outer(spread, spread), abs=0.03
+    )
+    plain = columns[np.repeat(np.arange(len(counts)), counts)][
+        random.integers(0, total, (20_000, total))
+    ].sum(axis=1)
+    for column in range(3):
+        assert scipy.stats.ks_2samp(sums[:, column], plain[:, column]).pvalue > 1e-4
+
+
+def test_a_column_of_ones_counts_every_cluster_once():
+    random = np.random.default_rng(5)
+    for repeats in (
+        (100, 80, 30),
+        (40, 30, 25, 20, 15, 14, 13, 12, 11, 11),
+        (1,) * 30,
+        (50,) + (12,) * 9 + (1,) * 20,
+    ):
+        columns = np.column_stack([np.arange(len(repeats)), np.ones(len(repeats))]).astype(float)
+        sums = resampled_sums(columns, np.array(repeats), 500, random)
+        assert (sums[:, 1] == sum(repeats)).all()
 
 
 def test_the_error_is_the_ideal_one_of_all_resamples():

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from probatum.stats.bootstrap import draw_counts, limits_of_draws
+from probatum.stats.bootstrap import limits_of_draws
 from probatum.stats.inputs import Floats, Integers, Labels, check_choice, check_level, counts_of, whole
+from probatum.stats.resampling import draw_counts
 from probatum.stats.result import Interval
 
 __all__ = ["Agreement", "cohen_kappa", "fleiss_kappa", "gwet_ac1", "krippendorff_alpha"]

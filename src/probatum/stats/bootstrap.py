@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,12 +23,12 @@ from probatum.stats.inputs import (
 )
 from probatum.stats.mean import Strata, sampling_of
 from probatum.stats.quantiles import normal_quantile
+from probatum.stats.resampling import distinct_rows, resampled_sums
 from probatum.stats.result import Interval
 
 __all__ = [
     "bootstrap_interval",
     "bootstrap_mean",
-    "draw_counts",
     "exact_bootstrap_distribution",
     "ideal_bootstrap_error",
     "limits_of_draws",
@@ -38,10 +38,6 @@ __all__ = [
 ]
 
 QUANTILE_RULES = ("linear", "inverted_cdf", "median_unbiased", "weibull", "hazen")
-_ELEMENTS = 1 << 20
-"""Array elements worked on at once: 8 MB of float64."""
-_COMMON = 20
-"""A type that occurs more often is cheaper to draw as one binomial count than index by index."""
 
 
 def quantile(values: npt.ArrayLike, q: float, rule: str = "linear") -> float:
@@ -172,58 +168,9 @@ def _pools(
     pools = []
     for pool in range(sampling.pool_count):
         mine = home == pool
-        columns, counts = _types(np.column_stack([sums[mine], weights[mine]]))
+        columns, counts = distinct_rows(np.column_stack([sums[mine], weights[mine]]))
         pools.append(_Pool(float(shares[pool]), columns, counts))
     return pools, sampling.cluster_count
-
-
-def _types(rows: Floats) -> tuple[Floats, Integers]:
-    """Distinct rows and how often each occurs, the commonest first."""
-    order = np.lexsort(rows.T)
-    ordered = rows[order]
-    starts = np.flatnonzero(np.r_[True, (ordered[1:] != ordered[:-1]).any(axis=1)])
-    counts = np.diff(np.r_[starts, len(rows)])
-    by_count = np.argsort(-counts, kind="stable")
-    return ordered[starts[by_count]], counts[by_count]
-
-
-def _sums(columns: Floats, counts: Integers, samples: int, random: np.random.Generator) -> Floats:
-    """Column sums of `samples` resamples of Σ counts rows, of shape (samples, columns).
-
-    The law is that of drawing rows one by one. Common types are drawn as multinomial counts, the rare ones
-    by index.
-    """
-    total = int(counts.sum())
-    common = int((counts > _COMMON).sum())
-    sums = np.zeros((samples, columns.shape[1]))
-    rare = np.repeat(np.arange(common, len(counts)), counts[common:])
-    left = np.full(samples, total)
-    if common:
-        masses = np.r_[counts[:common], len(rare)] / total
-        step = max(1, _ELEMENTS // len(masses))
-        for start in range(0, samples, step):
-            drawn = random.multinomial(total, masses, size=min(step, samples - start))
-            sums[start : start + step] = drawn[:, :common] @ columns[:common]
-            left[start : start + step] = drawn[:, common]
-    if len(rare):
-        _add_rare(sums, columns[rare], left, random)
-    return sums
-
-
-def _add_rare(sums: Floats, rows: Floats, left: Integers, random: np.random.Generator) -> None:
-    """Adds `left` rows to each resample, drawn one by one."""
-    table = np.ascontiguousarray(rows.T)
-    step = max(1, _ELEMENTS // max(1, int(left.max())))
-    for start in range(0, len(sums), step):
-        sizes = left[start : start + step]
-        drawn = random.integers(0, len(rows), int(sizes.sum()), dtype=np.int32)
-        if (sizes == sizes[0]).all():
-            for column, values in enumerate(table):
-                sums[start : start + step, column] += values.take(drawn).reshape(len(sizes), -1).sum(axis=1)
-            continue
-        owner = np.repeat(np.arange(len(sizes)), sizes)
-        for column, values in enumerate(table):
-            sums[start : start + step, column] += sum_by(owner, values.take(drawn), len(sizes))
 
 
 def _resampled(
@@ -236,7 +183,7 @@ def _resampled(
         if studentised:
             score, weight = columns.T
             columns = np.column_stack([columns, score * score, score * weight, weight * weight])
-        sums = _sums(columns, pool.counts, samples, random)
+        sums = resampled_sums(columns, pool.counts, samples, random)
         means = sums[:, 0] / sums[:, 1]
         estimates += pool.share * means
         if studentised:
@@ -325,14 +272,6 @@ def _acceleration(pools: list[_Pool]) -> float:
         cubes += float(pool.counts @ influence**3)
         squares += float(pool.counts @ influence**2)
     return cubes / (6 * squares**1.5) if squares > 0 else 0.0
-
-
-def draw_counts(counts: Integers, samples: int, random: np.random.Generator) -> Iterator[Integers]:
-    """Resamples of a table of counts, in blocks of shape (≤ samples, cells): multinomial of the same size."""
-    total = int(counts.sum())
-    step = max(1, _ELEMENTS // len(counts))
-    for start in range(0, samples, step):
-        yield random.multinomial(total, counts / total, size=min(step, samples - start))
 
 
 def limits_of_draws(
