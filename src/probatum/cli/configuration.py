@@ -20,7 +20,7 @@ class Written(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     tasks: list[str] = []
     model: str | None = None
     store: str | None = None
-    settings: dict[str, str | int | float | bool] = {}
+    settings: dict[str, object] = {}
     limit: int | None = None
     samples: int | None = None
     temperature: float | None = None

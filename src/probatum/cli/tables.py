@@ -48,6 +48,8 @@ def print_run(run: EvaluatedRun, progress: Progress | None = None) -> None:
             out.print(f"  note: {escape(note)}", highlight=False)
         for warning in _warnings(task_estimates(task)):
             out.print(f"  note: {escape(warning)}", highlight=False)
+    for warning in _notes(model.settings.get("warnings")):
+        out.print(f"  note: {escape(warning)}", highlight=False)
     if progress is not None:
         out.print(
             f"{progress.asked} model calls ({progress.reused} reused), "

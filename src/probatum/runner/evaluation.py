@@ -31,7 +31,7 @@ from probatum.runner.result import EvaluatedRun
 from probatum.scoring.tally import answered_share, count_statuses
 from probatum.store import Store, open_store
 
-__all__ = ["DEFAULT_STORE", "Evaluation", "evaluate"]
+__all__ = ["DEFAULT_STORE", "Evaluation", "evaluate", "interruptible", "store_for"]
 
 DEFAULT_STORE = "sqlite:///probatum.db"
 
@@ -85,16 +85,16 @@ def evaluate(
     found = resolve_tasks(tasks)
     if any(task.executes_code for task in found) and not options.allow_code_execution:
         raise ConsentError(consent_message([task.name for task in found if task.executes_code]))
-    opened = open_store(store) if isinstance(store, str) else store
-    loaded = load_model(model, options.settings) if isinstance(model, str) else model
-    try:
-        counters = progress or Progress()
-        with LazySandbox(options.workers) as sandbox, _interruptible(counters) as stop:
-            evaluation = Evaluation(loaded, opened, sandbox, options, counters, stop)
-            return evaluation.run(found)
-    finally:
-        if isinstance(model, str):
-            loaded.close()
+    counters = progress or Progress()
+    with store_for(store) as opened:
+        loaded = load_model(model, options.settings) if isinstance(model, str) else model
+        try:
+            with LazySandbox(options.workers) as sandbox, interruptible(counters) as stop:
+                evaluation = Evaluation(loaded, opened, sandbox, options, counters, stop)
+                return evaluation.run(found)
+        finally:
+            if isinstance(model, str):
+                loaded.close()
 
 
 class Asked(Interface):
@@ -107,13 +107,13 @@ class Asked(Interface):
     def record(self) -> TaskRun: ...
 
     @property
-    def dropped_shots(self) -> Sequence[str]:
-        """Items whose shots did not all fit."""
+    def shots_dropped(self) -> int:
+        """Items whose shots did not all fit; known once all are planned."""
         ...
 
     @property
-    def shots(self) -> set[tuple[str, ...]]:
-        """The few-shot choices met while planning."""
+    def shots_shown(self) -> object:
+        """Ids of the shots in order, or how they were chosen; known once all are planned."""
         ...
 
     def plans(self) -> Iterator[tuple[int, Plan]]:
@@ -152,12 +152,12 @@ class Evaluation:
                 run = self._with_task(run, self._run_task(run, one))
         except BaseException as error:
             interrupted = isinstance(error, (Interrupted, KeyboardInterrupt))
-            self._close(run, tasks, RunState.INTERRUPTED if interrupted else RunState.FAILED)
+            self._close(run, RunState.INTERRUPTED if interrupted else RunState.FAILED)
             raise
         enough = all(
             float(str(task.summary.get("answered", 0))) >= self.options.minimum_answered for task in run.tasks
         )
-        return self._close(run, tasks, RunState.COMPLETE if enough else RunState.INCOMPLETE)
+        return self._close(run, RunState.COMPLETE if enough else RunState.INCOMPLETE)
 
     def record(self, tasks: Sequence[TaskRun]) -> Run:
         """A run of these tasks, as it is written down before anything is asked."""
@@ -217,7 +217,8 @@ class Evaluation:
                 "invalid": sorted({mark.item_id for mark in marks if mark.status is Status.INVALID_ITEM}),
                 "units": len({mark.item_id for mark in marks}),
                 "clusters": len({mark.cluster or mark.item_id for mark in marks}),
-                "shots": _shots(one),
+                "shots": one.shots_shown,
+                "shots_dropped": one.shots_dropped,
                 "notes": _notes(record, one),
             },
         )
@@ -225,10 +226,8 @@ class Evaluation:
     def _with_task(self, run: Run, done: TaskRun) -> Run:
         return replace(run, tasks=tuple(done if task.task == done.task else task for task in run.tasks))
 
-    def _close(self, run: Run, tasks: Sequence[Asked], state: RunState) -> EvaluatedRun:
-        executes = any(one.protocol.task.executes_code for one in tasks)
-        isolation = self.sandbox.isolation if executes else None
-        closed = replace(run, state=state, updated=now(), environment=environment(isolation))
+    def _close(self, run: Run, state: RunState) -> EvaluatedRun:
+        closed = replace(run, state=state, updated=now(), environment=environment(self.sandbox.proven))
         self.store.close_run(closed)
         return EvaluatedRun(closed, self.store)
 
@@ -239,9 +238,9 @@ def _notes(record: TaskRun, one: Asked) -> list[str]:
     used, whole = record.origin.get("items_used"), record.origin.get("items_in_set")
     if used != whole:
         notes.append(f"the first {used} of {whole} items: not a random sample of the benchmark")
-    if one.dropped_shots:
+    if one.shots_dropped:
         notes.append(
-            f"{len(one.dropped_shots)} items were asked with fewer than {one.protocol.shots} shots, "
+            f"{one.shots_dropped} items were asked with fewer than {one.protocol.shots} shots, "
             "because the context is too small"
         )
     if broken := sum(1 for _ in one.invalid()):
@@ -249,17 +248,22 @@ def _notes(record: TaskRun, one: Asked) -> list[str]:
     return notes
 
 
-def _shots(one: Asked) -> object:
-    """The ids shown, in order, where they are the same for all items; else how they are drawn."""
-    if not one.protocol.shots:
-        return []
-    if len(one.shots) == 1:
-        return list(next(iter(one.shots)))
-    return f"{one.protocol.shots} drawn for each item by seed {one.protocol.seed}"
+@contextlib.contextmanager
+def store_for(store: str | Store) -> Iterator[Store]:
+    """The store; one that is opened here is closed again if what follows fails, since nobody else can."""
+    if not isinstance(store, str):
+        yield store
+        return
+    opened = open_store(store)
+    try:
+        yield opened
+    except BaseException:
+        opened.close()
+        raise
 
 
 @contextlib.contextmanager
-def _interruptible(progress: Progress) -> Iterator[threading.Event]:
+def interruptible(progress: Progress) -> Iterator[threading.Event]:
     """An event that the first Ctrl-C sets; the second one interrupts at once.
 
     Only in the main thread, and only where nobody else handles the signal.

@@ -23,15 +23,18 @@ from probatum.core.run import TaskRun
 from probatum.datasets import Dataset, load_file, load_items
 from probatum.models import Capabilities
 from probatum.prompting import Plan
-from probatum.runner.evaluation import Evaluation
+from probatum.runner.evaluation import Evaluation, interruptible, store_for
 from probatum.runner.isolation import LazySandbox
 from probatum.runner.options import Options
 from probatum.runner.progress import Progress
 from probatum.runner.result import EvaluatedRun
 from probatum.scoring import PassesTests
-from probatum.store import Store, open_store
+from probatum.store import Store
 
-__all__ = ["Completions", "grade", "read_completions"]
+__all__ = ["ELSEWHERE", "Completions", "Kind", "grade", "read_completions", "reading"]
+
+ELSEWHERE: Final = "unknown: the answers were made elsewhere"
+"""What a file of answers does not say about how they were asked for."""
 
 Kind = Literal["completion", "program", "text"]
 
@@ -176,8 +179,8 @@ class FileTask:
     record: TaskRun
     dataset: Dataset
     completions: Completions
-    dropped_shots: tuple[str, ...] = ()
-    shots: set[tuple[str, ...]] = field(default_factory=set)
+    shots_dropped: int = 0
+    shots_shown: object = ELSEWHERE
 
     def plans(self) -> Iterator[tuple[int, Plan]]:
         """One sample for each answer; an item without any stays in the count with one missing sample.
@@ -222,11 +225,14 @@ def grade(
     else:
         dataset = load_items(task.source, task.row, task.to_item, data_directory=chosen.data_directory)
     _check_known(held, dataset, task)
-    opened = open_store(store) if isinstance(store, str) else store
-    model = FileModel(held)
-    with LazySandbox(chosen.workers) as sandbox:
-        evaluation = Evaluation(model, opened, sandbox, chosen, progress or Progress())
-        ready = _file_task(held, dataset, _reading(task, held.kind), chosen)
+    counters = progress or Progress()
+    ready = _file_task(held, dataset, reading(task, held.kind), chosen)
+    with (
+        store_for(store) as opened,
+        LazySandbox(chosen.workers) as sandbox,
+        interruptible(counters) as stop,
+    ):
+        evaluation = Evaluation(FileModel(held), opened, sandbox, chosen, counters, stop)
         return evaluation.carry_out(evaluation.record([ready.record]), [ready]), held
 
 
@@ -240,7 +246,7 @@ def _check_known(held: Completions, dataset: Dataset, task: Task) -> None:
         )
 
 
-def _reading(task: Task, kind: Kind) -> Task:
+def reading(task: Task, kind: Kind) -> Task:
     """The task with its scorer set to what the file holds."""
     scorer = task.scorer
     if not isinstance(scorer, PassesTests):

@@ -54,6 +54,11 @@ class LazySandbox:
         return self.sandbox.isolation
 
     @property
+    def proven(self) -> str | None:
+        """The level of isolation, if the sandbox was opened: nothing is opened to find out."""
+        return None if self._sandbox is None else self._sandbox.isolation
+
+    @property
     def environment_digest(self) -> str:
         """Digest of what an execution depends on besides its program."""
         return digest_json(dict(self.sandbox.environment))

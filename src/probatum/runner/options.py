@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlsplit, urlunsplit
 
 from probatum.core.errors import UsageError
 
@@ -81,7 +82,17 @@ class Options:
         """As JSON data, defaults included; settings that look like secrets are left out."""
         plain = asdict(self)
         plain["data_directory"] = None if self.data_directory is None else str(self.data_directory)
-        plain["settings"] = {
-            name: "(withheld)" if SECRET.search(name) else value for name, value in self.settings.items()
-        }
+        plain["settings"] = {name: _shown(name, value) for name, value in self.settings.items()}
         return plain
+
+
+def _shown(name: str, value: object) -> object:
+    """A setting as it may be written down: no secret, and no user or query of an address."""
+    if SECRET.search(name):
+        return "(withheld)"
+    if isinstance(value, str) and "://" in value:
+        parts = urlsplit(value)
+        return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+    if isinstance(value, Mapping):
+        return {str(key): _shown(str(key), inner) for key, inner in value.items()}
+    return value

@@ -12,13 +12,15 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import math
 import queue
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
-from typing import Final, TypeVar
+from typing import Final
 from typing import Protocol as Interface
 
 from probatum.core.errors import Interrupted, ModelError, ProbatumError, SandboxError
@@ -30,13 +32,14 @@ from probatum.prompting import Plan
 from probatum.runner.progress import Progress
 from probatum.store.seam import Store
 
-Graded = TypeVar("Graded")
-
 __all__ = ["Executor", "Pipeline", "Work"]
 
 BACKLOG: Final = 512  # samples answered and not yet graded, beyond which planning waits
 WINDOW: Final = 32  # items planned, and looked up in the store, at once
 FLUSH: Final = 64  # outcomes written at once
+PATIENCE: Final = (
+    30.0  # seconds that a failed run waits for its threads, before the model is closed under them
+)
 
 
 class Executor(Interface):
@@ -122,14 +125,16 @@ class Pipeline:
         self._digest = hashlib.sha256()
         self._error: BaseException | None = None
         self._running: set[str] = set()
+        self._threads: list[threading.Thread] = []
 
     def run(self) -> str:
         """Asks, grades and keeps everything; the digest covers requests in the order of the items.
 
         Raises:
             Interrupted: `stop` was set; what was in flight is kept.
-            ModelError: the model cannot be used.
+            ModelError: the model cannot be used, or answers what it was not asked.
             SandboxError: programs cannot be executed.
+            StoreError: the store cannot be read or written.
         """
         for position, item, reason in self.work.invalid:
             outcome = Outcome(item_id=item.id, sample=0, status=Status.INVALID_ITEM, reason=reason)
@@ -153,11 +158,18 @@ class Pipeline:
         return self._digest.hexdigest()
 
     def _halt(self) -> None:
+        """Ends the threads: none may go on using a model or a sandbox that the caller closes.
+
+        Whoever pressed Ctrl-C twice does not want to wait for them.
+        """
         if self._running:
             self.stop.set()
         with self._lock:
             self._lock.notify_all()
         self.to_execute.put(None)
+        at_once = isinstance(sys.exc_info()[1], KeyboardInterrupt)
+        for thread in self._threads:
+            thread.join(0.0 if at_once else PATIENCE)
 
     # ── the two threads beside the caller's ─────────────────────────────────────────────────────
 
@@ -171,11 +183,16 @@ class Pipeline:
                 self.inbox.put(Ended(name))
 
         self._running.add(name)
-        threading.Thread(target=body, name=f"probatum-{name}", daemon=True).start()
+        thread = threading.Thread(target=body, name=f"probatum-{name}", daemon=True)
+        self._threads.append(thread)
+        thread.start()
 
     def _answer(self) -> None:
-        for response in self.model.answer(self._missing()):
+        requests = self._missing()
+        for response in self.model.answer(requests):
             self.inbox.put(response)
+        for _ in requests:  # what the model did not take is planned all the same, and stays in the count
+            pass
 
     def _execute(self) -> None:
         assert self.executor is not None  # noqa: S101 - for the type checker
@@ -211,7 +228,7 @@ class Pipeline:
         for one in pending:
             for part, request in enumerate(one.requests):
                 self._digest.update(
-                    f"{request.item_id}\x1f{request.key}\x1f{part}\n".encode("utf-8", "replace")
+                    f"{request.item_id}\x1f{request.key}\x1f{part}\n".encode("utf-8", "surrogatepass")
                 )
                 if (response := known.get(request.key)) is not None:
                     one.responses[part] = response
@@ -247,19 +264,28 @@ class Pipeline:
                 self._ended(event)
         if len(self._outcomes) >= FLUSH or self.inbox.empty():
             self._flush()
-        if "answering" not in self._running and not self._ungraded:
-            self.to_execute.put(None)
 
     def _keep_responses(self, responses: Sequence[Response]) -> list[Pending]:
-        """Keeps responses; returns the samples that have all of theirs now."""
+        """Keeps responses; returns the samples that have all of theirs now.
+
+        One that nobody waits for shows that the backend mixes answers up: nothing more is asked of it.
+        """
         if not responses:
             return []
         ready = []
         with self._lock:
-            unknown = [response.request for response in responses if response.request not in self._asked]
-            if unknown:
-                raise ModelError(f"the backend answered a request that was not asked: {unknown[0]!r}")
-            answered = [(self._asked.pop(response.request), response) for response in responses]
+            answered: list[tuple[Request, Response]] = []
+            for response in responses:
+                request = self._asked.pop(response.request, None)
+                if request is not None:
+                    answered.append((request, response))
+                else:
+                    self._fail(
+                        ModelError(
+                            "the backend answered a request that was not asked, or answered twice: "
+                            f"{response.request!r}; what it answered before is kept"
+                        )
+                    )
             stands = self.store.keep_responses(self.work.model_digest, answered)
             for _, response in answered:
                 for one, part in self._waiting.pop(response.request):
@@ -267,24 +293,29 @@ class Pipeline:
                     if one.answered:
                         self._ungraded += 1
                         ready.append(one)
-        self.progress.asked += len(responses)
-        self.progress.completion_tokens += sum(response.completion_tokens or 0 for response in responses)
+        self.progress.asked += len(answered)
+        self.progress.completion_tokens += sum(response.completion_tokens or 0 for _, response in answered)
         return ready
 
     def _grade(self, ready: Sequence[Pending]) -> None:
         scorer = self.work.scorer
         if not isinstance(scorer, ProgramScorer):
             for one in ready:
-                self._finish(one, _guarded(one, partial(scorer.grade, one.item, one.sample, one.given)))
+                grade = partial(scorer.grade, one.item, one.sample, one.given)
+                self._finish(one, _guarded(one, grade, scorer.scores))
             return
         to_run: list[Pending] = []
         for one in ready:
-            what = _guarded(one, partial(scorer.program, one.item, one.sample, one.given))
-            if isinstance(what, Outcome):
-                self._finish(one, what)
-            else:
+            try:
+                what = scorer.program(one.item, one.sample, one.given)
+            except Exception as error:  # noqa: BLE001 - the boundary of graders, ours and others'
+                self._finish(one, _grader_error(one, error))
+                continue
+            if isinstance(what, Program):
                 one.program = what
                 to_run.append(one)
+            else:
+                self._finish(one, _checked(one, what, scorer.scores))
         self._run_programs(to_run)
 
     def _run_programs(self, ready: Sequence[Pending]) -> None:
@@ -338,7 +369,8 @@ class Pipeline:
                 execution=execution,
             )
         else:
-            outcome = _guarded(one, partial(scorer.verdict, one.item, one.sample, one.given, execution))
+            read = partial(scorer.verdict, one.item, one.sample, one.given, execution)
+            outcome = _guarded(one, read, scorer.scores)
         self._finish(one, outcome)
 
     def _finish(self, one: Pending, outcome: Outcome) -> None:
@@ -357,46 +389,82 @@ class Pipeline:
             self.store.keep_outcomes(self.work.run, self.work.task, self._outcomes)
             self._outcomes = []
 
+    def _fail(self, error: BaseException) -> None:
+        """Nothing new is asked; what is in flight is finished, kept and graded, then the error is raised."""
+        self.stop.set()
+        if self._error is None:
+            self._error = error
+
     def _ended(self, event: Ended) -> None:
         """A thread ended. After an error nothing new is asked; what arrived is still graded."""
         self._running.discard(event.thread)
         if event.error is not None:
-            self.stop.set()
-            if self._error is None:
-                self._error = _ours(event)
-        with self._lock:
-            self._lock.notify()
-            if event.thread == "executing" and event.error is not None:
-                self._ungraded = 0  # their executions will not come: they stay without an outcome
-                self._executing.clear()
-            if event.thread == "answering" and event.error is None and not self.stop.is_set():
+            self._fail(_ours(event))
+        if event.thread == "answering":
+            if event.error is None and not self.stop.is_set():
                 self._unanswered()
+            self.to_execute.put(None)  # all that arrived is graded or with the sandbox: nothing follows
+        elif event.error is None:
+            self._unexecuted()
+        with self._lock:
+            if event.thread == "executing":
+                self._ungraded = 0  # no executions will come any more: planning need not wait for them
+                self._executing.clear()
+            self._lock.notify()
 
     def _unanswered(self) -> None:
         """The model ended without having answered all it was asked: our failure, not its answer."""
         lost = {id(one): one for key in self._asked for one, _ in self._waiting.pop(key)}
         self._asked.clear()
         for one in lost.values():
-            outcome = Outcome(
-                item_id=one.item.id,
-                sample=one.sample,
-                status=Status.INFRA_ERROR,
-                reason="the backend gave no response to this request",
-            )
-            self._record(one.position, one.item, one.requests, outcome)
+            self._lost(one, "the backend gave no response to this request")
+
+    def _unexecuted(self) -> None:
+        """The sandbox ended without having executed all it was given."""
+        if "answering" in self._running:
+            self._fail(SandboxError("the sandbox stopped while programs were still to come; start again"))
+            return
+        for waiting in self._executing.values():
+            for one in waiting:
+                self._lost(one, "the sandbox gave no execution of this program")
+
+    def _lost(self, one: Pending, reason: str) -> None:
+        outcome = Outcome(item_id=one.item.id, sample=one.sample, status=Status.INFRA_ERROR, reason=reason)
+        self._record(one.position, one.item, one.requests, outcome)
 
 
-def _guarded(one: Pending, grade: Callable[[], Graded]) -> Graded | Outcome:
+def _guarded(one: Pending, grade: Callable[[], Outcome], scores: Sequence[str]) -> Outcome:
     """What `grade` returns; a scorer that raises is the scorer's failure, and stays in the count."""
     try:
-        return grade()
+        return _checked(one, grade(), scores)
     except Exception as error:  # noqa: BLE001 - the boundary of graders, ours and others'
-        return Outcome(
-            item_id=one.item.id,
-            sample=one.sample,
-            status=Status.GRADER_ERROR,
-            reason=f"{type(error).__name__}: {error}".splitlines()[0][:500],
+        return _grader_error(one, error)
+
+
+def _checked(one: Pending, outcome: object, scores: Sequence[str]) -> Outcome:
+    """The outcome, if it is this sample's and carries every score as a finite number."""
+    if not isinstance(outcome, Outcome):
+        return _grader_error(one, f"the scorer gave a {type(outcome).__name__} and no outcome")
+    if (outcome.item_id, outcome.sample) != (one.item.id, one.sample):
+        return _grader_error(
+            one, f"the scorer graded sample {outcome.sample} of item {outcome.item_id!r} instead"
         )
+    if outcome.status is Status.SCORED:
+        for name in scores:
+            value = outcome.scores.get(name)
+            if not isinstance(value, (int, float)) or not math.isfinite(value):
+                return _grader_error(one, f"the scorer's score {name!r} is {value!r}")
+    return outcome
+
+
+def _grader_error(one: Pending, error: Exception | str) -> Outcome:
+    said = error if isinstance(error, str) else f"{type(error).__name__}: {error}"
+    return Outcome(
+        item_id=one.item.id,
+        sample=one.sample,
+        status=Status.GRADER_ERROR,
+        reason=" ".join(said.split())[:500],
+    )
 
 
 def _ours(event: Ended) -> BaseException:

@@ -29,10 +29,21 @@ class Prepared:
     record: TaskRun
     limit: int | None
     model: Model
-    dropped_shots: list[str] = field(default_factory=list)
-    """Items whose shots did not all fit; filled while planning."""
-    shots: set[tuple[str, ...]] = field(default_factory=set)
+    shots_dropped: int = 0
+    """Items whose shots did not all fit; counted while planning."""
+    chosen: set[tuple[str, ...]] = field(default_factory=set)
     """The different few-shot choices met while planning, ids in order; at most two are kept."""
+
+    @property
+    def shots_shown(self) -> object:
+        """The ids shown, in order, where they are the same for all items; else how they are chosen."""
+        if not self.protocol.shots:
+            return []
+        if len(self.chosen) == 1:
+            return list(next(iter(self.chosen)))
+        if self.protocol.task.shots_drawn:
+            return f"{self.protocol.shots} drawn for each item by seed {self.protocol.seed}"
+        return f"the first {self.protocol.shots} of the pool that are not the item itself"
 
     def items(self) -> Iterator[tuple[int, Item]]:
         """Positions and items within the limit, streamed; broken ones included."""
@@ -45,9 +56,9 @@ class Prepared:
                 continue
             plan = plan_item(self.protocol, item, self.pool, self._fits)
             if plan.dropped:
-                self.dropped_shots.append(item.id)
-            if len(self.shots) <= 1:
-                self.shots.add(plan.shots)
+                self.shots_dropped += 1
+            if len(self.chosen) <= 1:
+                self.chosen.add(plan.shots)
             yield position, plan
 
     def invalid(self) -> Iterator[tuple[int, Item, str]]:

@@ -19,12 +19,13 @@ from probatum.core.status import Status
 from probatum.models import Capabilities
 from probatum.prompting import Plan
 from probatum.runner.environment import now
-from probatum.runner.evaluation import Evaluation
+from probatum.runner.evaluation import Evaluation, interruptible, store_for
+from probatum.runner.grading import Kind, reading
 from probatum.runner.isolation import LazySandbox, consent_message
 from probatum.runner.options import Options
 from probatum.runner.progress import Progress
 from probatum.runner.result import EvaluatedRun
-from probatum.store import Store, open_store
+from probatum.store import Store
 
 __all__ = ["StoredModel", "rescore"]
 
@@ -64,9 +65,16 @@ class StoredTask:
     record: TaskRun
     samples: Iterable[Sample]
     model: StoredModel
-    dropped_shots: tuple[str, ...] = ()
-    shots: set[tuple[str, ...]] = field(default_factory=set)
-    invalid_items: list[tuple[int, Item, str]] = field(default_factory=list)
+
+    @property
+    def shots_dropped(self) -> int:
+        """As it was counted then."""
+        return int(str(self.record.summary.get("shots_dropped", 0)))
+
+    @property
+    def shots_shown(self) -> object:
+        """As it was written down then."""
+        return self.record.summary.get("shots", [])
 
     def plans(self) -> Iterator[tuple[int, Plan]]:
         """The requests that were asked then."""
@@ -126,25 +134,42 @@ def rescore(
             was never put to the model.
         ConsentError: programs that are not in the store would have to run.
     """
-    opened = open_store(store) if isinstance(store, str) else store
-    old = opened.run(run)
-    model = StoredModel(old.model)
-    tasks = [_stored_task(opened, old, one, model) for one in old.tasks]
-    if any(one.protocol.task.executes_code for one in tasks) and not allow_code_execution:
-        raise ConsentError(consent_message([one.record.task for one in tasks]))
-    chosen = level if level is not None else msgspec.convert(old.options.get("level", 0.95), float)
-    options = Options(level=chosen, workers=workers, allow_code_execution=allow_code_execution)
-    with LazySandbox(workers) as sandbox:
-        evaluation = Evaluation(model, opened, sandbox, options, progress or Progress())
-        return evaluation.carry_out(_new_run(old, [one.record for one in tasks]), tasks)
+    counters = progress or Progress()
+    with store_for(store) as opened, LazySandbox(workers) as sandbox, interruptible(counters) as stop:
+        old = opened.run(run)
+        model = StoredModel(old.model)
+        tasks = [_stored_task(opened, old, one, model) for one in old.tasks]
+        executing = [one.record.task for one in tasks if one.protocol.task.executes_code]
+        if executing and not allow_code_execution:
+            raise ConsentError(consent_message(executing))
+        chosen = level if level is not None else _number(old.options, "level", Options().level)
+        options = Options(
+            level=chosen,
+            minimum_answered=_number(old.options, "minimum_answered", Options().minimum_answered),
+            workers=workers,
+            allow_code_execution=allow_code_execution,
+        )
+        evaluation = Evaluation(model, opened, sandbox, options, counters, stop)
+        return evaluation.carry_out(_new_run(old, [one.record for one in tasks], options), tasks)
+
+
+def _number(options: Mapping[str, object], name: str, default: float) -> float:
+    """An option of then; of a run that did not write it down, the default."""
+    return msgspec.convert(options.get(name, default), float)
 
 
 def _stored_task(store: Store, run: Run, record: TaskRun, model: StoredModel) -> StoredTask:
+    graded = sum(store.statuses(run.id, record.task).values())
+    if graded != record.planned:
+        raise UsageError(
+            f"run {run.id} is {run.state.value}: {graded} of {record.planned} samples of {record.task!r} are "
+            "graded; start the same run again to finish it first"
+        )
     fields = _fields(record.recipe.get("protocol"))
-    protocol = _protocol(record.task, fields)
+    protocol = _protocol(record, fields)
     task = _fields(fields.get("task"))
     today = _fields(_fields(canonical(protocol)).get("task"))
-    changed = [name for name in ("completion", "chat", "to_item") if task.get(name) != today.get(name)]
+    changed = [name for name in (protocol.form, "to_item") if task.get(name) != today.get(name)]
     if changed:
         raise UsageError(
             f"task {record.task!r} asks something else today than in run {run.id} ({', '.join(changed)} "
@@ -159,11 +184,15 @@ def _stored_task(store: Store, run: Run, record: TaskRun, model: StoredModel) ->
     )
 
 
-def _protocol(task: str, fields: Mapping[str, Any]) -> Protocol:
-    """The recipe of then, with the task of today."""
+def _protocol(record: TaskRun, fields: Mapping[str, Any]) -> Protocol:
+    """The recipe of then, with the task of today; a file's answers are read as what the file holds."""
+    task = find_task(record.task)
+    answers = record.origin.get("answers")
+    if isinstance(answers, Mapping):
+        task = reading(task, msgspec.convert(answers["kind"], Kind))
     form: Form = "chat" if fields["form"] == "chat" else "completion"
     return Protocol(
-        task=find_task(task),
+        task=task,
         form=form,
         shots=fields["shots"],
         samples=fields["samples"],
@@ -178,10 +207,17 @@ def _fields(component: Any) -> dict[str, Any]:
     return dict(component["fields"]) if component else {}
 
 
-def _new_run(old: Run, tasks: list[TaskRun]) -> Run:
+def _new_run(old: Run, tasks: list[TaskRun], chosen: Options) -> Run:
     digests = [[task.protocol, task.items] for task in tasks]
     found = digest_json([old.model.digest, digests])[:16]
-    options = {**old.options, "protocol_digest": digest_json([task.protocol for task in tasks])}
-    if found != old.id:
-        options["answers_of"] = old.id
-    return replace(old, id=found, tasks=tuple(tasks), state=RunState.RUNNING, options=options, updated=now())
+    options = {
+        **old.options,
+        "level": chosen.level,
+        "allow_code_execution": chosen.allow_code_execution,
+        "protocol_digest": digest_json([task.protocol for task in tasks]),
+    }
+    moment = now()
+    run = replace(old, tasks=tuple(tasks), state=RunState.RUNNING, options=options, updated=moment)
+    if found == old.id:
+        return run
+    return replace(run, id=found, created=moment, options={**options, "answers_of": old.id})
