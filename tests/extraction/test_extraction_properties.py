@@ -60,7 +60,7 @@ ANY = st.one_of(SOUP, st.text(st.characters(), max_size=200))
 
 
 @given(ANY)
-@settings(max_examples=600)
+@settings(max_examples=600, deadline=None)
 def test_nothing_that_a_model_writes_raises(text: str) -> None:
     for extractor in EXTRACTORS:
         found = extractor.extract(text, ITEM)
@@ -78,6 +78,7 @@ def test_nothing_that_a_model_writes_raises(text: str) -> None:
 
 
 @given(ANY)
+@settings(deadline=None)
 def test_folding_keeps_positions(text: str) -> None:
     assert len(fold(text)) == len(fold_width(text)) == len(text)
 
@@ -109,7 +110,7 @@ def widen(text: str) -> str:
 
 
 @given(LABELS, st.sampled_from(DRESSED), st.sampled_from(MARKED), PROSE, st.booleans(), st.booleans())
-@settings(max_examples=400)
+@settings(max_examples=400, deadline=None)
 def test_dress_does_not_change_the_option(
     label: str, dress: str, mark: str, prose: str, lower: bool, wide: bool
 ) -> None:
@@ -123,6 +124,7 @@ def test_dress_does_not_change_the_option(
 
 
 @given(st.integers(-(10**9), 10**9), st.sampled_from(MARKED[:8]), PROSE, st.booleans())
+@settings(deadline=None)
 def test_dress_does_not_change_the_marked_number(value: int, mark: str, prose: str, wide: bool) -> None:
     digits = str(value)
     if wide:
@@ -135,12 +137,14 @@ def test_dress_does_not_change_the_marked_number(value: int, mark: str, prose: s
 
 
 @given(st.sampled_from("ABCD"), st.sampled_from("ABCD"))
+@settings(deadline=None)
 def test_two_answers_of_equal_standing_are_one_answer_only_if_equal(first: str, second: str) -> None:
     found = extract_option(f"The answer is {first}. The answer is {second}.", "ABCD")
     assert (found.answer if found else None) == (first if first == second else None)
 
 
 @given(ANY, st.lists(st.text(min_size=1, max_size=3), max_size=3))
+@settings(deadline=None)
 def test_a_cut_text_holds_no_stop_string(text: str, stops: list[str]) -> None:
     cut = cut_at_stop(text, tuple(stops))
     assert text.startswith(cut.text)

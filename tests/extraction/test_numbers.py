@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from probatum.extraction import Ambiguous, FinalNumber, Missing, extract_number
@@ -100,6 +100,7 @@ def test_the_comma_may_be_the_decimal_sign() -> None:
 
 
 @given(st.fractions(max_denominator=10**6))
+@settings(deadline=None)
 def test_what_is_shown_reads_back(value: Fraction) -> None:
     assert parse_number(show(value)) == value
 
@@ -108,6 +109,7 @@ def test_what_is_shown_reads_back(value: Fraction) -> None:
     st.integers(-(10**15), 10**15),
     st.sampled_from(["{:,}", "${:,}", "{:_}", "{}%", "{} kg", "**{}**", "\\({}\\)"]),
 )
+@settings(deadline=None)
 def test_dress_does_not_change_the_number(value: int, dress: str) -> None:
     found = extract_number(f"Answer: {dress.format(value)}.")
     assert found is not None
@@ -148,7 +150,14 @@ FINAL = [
     ("He has 84 stickers, counting both boxes.", "84", "loose:last_number"),
     ("It takes 5 hours.\n\nGood luck!", "5", "loose:last_number"),
     ("1) 3 apples\n2) 5 pears\n\nTotal: 8", "8", "loose:last_number"),
-    ("first 4, no...\n</think>\n7", "7", "loose:last_number"),
+    ("first 4, no...\n</think>\n7", "7", "whole:number"),
+    ("**18**", "18", "whole:number"),
+    ("= 18", "18", "whole:number"),
+    ("The answer is minus 5", "-5", "phrase:answer"),
+    ("The answer is:\n\n$$18$$", "18", "phrase:answer"),
+    ("Answer: 20 000 people", "20000", "declared:line"),
+    ("Answer: 10^{-3}", "0.001", "declared:line"),
+    ("Answer: 18\n\nQuestion: 2 + 2?\nAnswer: 4", "18", "declared:line"),
     ("The 3rd", "3", "loose:last_number"),
     ("共有12个。", "12", "loose:last_number"),
 ]  # fmt: skip
@@ -179,6 +188,9 @@ def test_the_answer_is_the_number_that_is_marked_as_such(text: str, answer: str,
         "Answer: 12, or rather \\boxed{",
         "The answer is 3. The answer is 4.",
         "It is either 3 or 4.",
+        "I think 18, but it could be 20.",
+        "Answer: x = 3, y = 4",
+        "It happened on 2024-05-01",
         "<think>The answer is 3",
     ],
 )

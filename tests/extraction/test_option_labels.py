@@ -111,6 +111,9 @@ NAMED = [
     ("Creo que la respuesta correcta es B.", "B", "phrase:answer"),
     ("私の考えでは、正解はBです。", "B", "phrase:answer"),
     ("그래서 정답은 B입니다.", "B", "phrase:answer"),
+    ("<answer>\nB\n</answer>", "B", "phrase:answer"),
+    ("It is so. The answer is:\n\n(B)", "B", "phrase:answer"),
+    ("Answer: B\n\nQuestion: Which is a river?\nAnswer: A", "B", "declared:line"),
     # search
     ("B. It lies on the Thames.\nParis does not.", "B", "loose:line"),
     ("It lies on the Thames.\n\nB", "B", "loose:line"),
@@ -156,6 +159,7 @@ NONE = [
     "The answer is not B.",
     "Answer: E",
     "Answer: Bath",
+    "A) it is a river\nB) it is a city",
     "B5 and D2 are vitamins",
 ]
 

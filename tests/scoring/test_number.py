@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from probatum.core.errors import ProtocolError
@@ -76,11 +76,13 @@ def test_a_tolerance_that_is_no_number_is_refused(value: str) -> None:
 
 
 @given(st.integers(), st.integers())
+@settings(deadline=None)
 def test_equality_is_that_of_integers(left: int, right: int) -> None:
     assert numbers_equal(str(left), str(right)) == (left == right)
 
 
 @given(st.fractions(max_denominator=1000), st.fractions(max_denominator=1000))
+@settings(deadline=None)
 def test_equality_is_symmetric(left: object, right: object) -> None:
     assert numbers_equal(str(left), str(right)) == numbers_equal(str(right), str(left)) == (left == right)
 

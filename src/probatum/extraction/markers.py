@@ -103,7 +103,22 @@ def declared_lines(folded: str, markers: tuple[str, ...]) -> list[Payload]:
                 continue
             start, end = following.span()
         found.append((start, end))
-    return list(found)
+    return _before_next_question(folded, list(found))
+
+
+_QUESTION = re.compile(
+    r"\n[ \t>*_#]{0,6}(?:question|problem|q|user|human|问题|题目|问|問題|질문|Frage|Pregunta|Вопрос)"
+    r"(?: ?\d{1,4})?[ *_]{0,4}[:：]",
+    re.IGNORECASE,
+)
+
+
+def _before_next_question(folded: str, found: list[Payload]) -> list[Payload]:
+    """Without the answers to questions that the model went on to ask itself."""
+    if len(found) < 2:  # noqa: PLR2004 - nothing comes after the only answer
+        return found
+    question = _QUESTION.search(folded, found[0][1])
+    return found if question is None else [each for each in found if each[0] < question.start()]
 
 
 def is_mark(folded: str, start: int, end: int, markers: tuple[str, ...]) -> bool:

@@ -62,6 +62,7 @@ _CURRENCY = re.compile(
     r"(?:\\?[$€£¥￥￡￦₹₩₽₱₫₪฿₺]|US\\?\$|\b(?:USD|EUR|GBP|RMB|CNY|INR|JPY|Rs\.?))[ \u00a0]?\Z"
 )
 _SIGNS = "-−–—+"
+_SPOKEN_SIGN = re.compile(r"(?:^|[^0-9)\]\s])\s{0,3}(?P<sign>\b(?:minus|negative)\s|负)\Z", re.IGNORECASE)
 _SUBTRACTS = re.compile(rf"(?:(?:{WORD}|[)\]}}%°.])|[0-9)\]}}%°][ \u00a0])\Z")
 """What stands before a minus that subtracts (`x-7`, `3-7`, `20 -5`)."""
 
@@ -90,7 +91,7 @@ def _behind() -> re.Pattern[str]:
           |/(?P<divisor>[0-9]{{1,400}})(?!\.[0-9])
           |(?P<power>\s?(?:[×x*·]|\\times|\\cdot)\s?10\s?(?:(?:\^|\*\*)\s?\{{?(?P<ten>[-−+]?[0-9]{{1,6}})\}}?
              |(?P<raised>[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{{1,6}})))
-          |(?P<own>\^|\*\*)\{{?(?P<exponent>[0-9]{{1,4}})\}}?
+          |(?P<own>\^|\*\*)\{{?(?P<exponent>[-−]?[0-9]{{1,4}})\}}?
         )?
         (?:[ \u00a0]?(?P<percent>\\?%|percent\b|per\ cent\b|個百分點|个百分点)
           |[ \u00a0]?(?P<scale>{"|".join(sorted(_SCALE, key=len, reverse=True))})(?!{WORD})
@@ -129,7 +130,9 @@ def scan_numbers(text: str, decimal: Decimal = "point", *, chinese: bool = False
     return sorted([*found, *(Number(*each) for each in scan_numerals(folded))], key=lambda each: each.start)
 
 
-_NO_NUMBER = re.compile(r"[0-9]{1,4}(?:(?:/[0-9]{1,4}){2}|(?::[0-9]{1,4})+)(?![0-9])")
+_NO_NUMBER = re.compile(
+    r"(?:[0-9]{1,4}(?:(?:/[0-9]{1,4}){2}|(?::[0-9]{1,4})+)|[0-9]{4}(?:-[0-9]{1,2}){2})(?![0-9])"
+)
 """Dates, times and ratios."""
 
 
@@ -228,9 +231,9 @@ def _changed(value: Fraction, following: re.Match[str]) -> Fraction | None:
     if following["divisor"]:
         return value / int(following["divisor"]) if int(following["divisor"]) else None
     if following["exponent"]:
-        exponent = int(following["exponent"])
+        exponent = int(following["exponent"].replace("−", "-"))
         size = max(len(str(value.numerator)), len(str(value.denominator)))
-        return value**exponent if size * exponent <= _DIGITS else None
+        return value**exponent if value and size * abs(exponent) <= _DIGITS else None
     return value
 
 
@@ -248,6 +251,8 @@ def _finish(folded: str, value: Fraction, start: int, end: int, percent: bool = 
         begin = at
         if folded[at] == "-" and (money := _CURRENCY.search(folded, max(0, at - 5), at)) is not None:
             begin = money.start()
+    elif (spoken := _SPOKEN_SIGN.search(folded, max(0, begin - 24), begin)) is not None:
+        value, begin = -value, spoken.start("sign")
     return Number(value, begin, end, percent, _FACTOR.match(folded, end) is None)
 
 

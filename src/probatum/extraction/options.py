@@ -112,9 +112,12 @@ class _Reader:
         self.by_key = {_key(label): label for label in choices.labels}
         self.by_text = _unique_texts(choices)
         spelled = "|".join(re.escape(key) for key in sorted(self.by_key, key=len, reverse=True))
-        label = rf"(?<!{WORD})(?<![+\-'’]\b)(?P<label>{spelled})(?!{WORD})(?![.,]\d|['’-]{WORD}|[+#])"
+        label = (
+            rf"(?<!{WORD})(?<!{WORD}['’-])(?<!\+)(?P<label>{spelled})(?!{WORD})(?![.,]\d|['’-]{WORD}|[+#])"
+        )
         self.label = re.compile(label, re.IGNORECASE)
         self.opening = re.compile(rf"{_OPENING}{label}", re.IGNORECASE)
+        self.listed = re.compile(rf"(?:^|\n)[\s*_(]{{0,6}}{label}[*_]{{0,3}}[).:、．]", re.IGNORECASE)
         self.next = re.compile(rf"{_BETWEEN}{label}", re.IGNORECASE)
         self.first = re.compile(
             rf"(?:(?P<named>\b(?:option|choice|answer|statement|letter)|选项|選項|只有)[\s*_]{{0,3}})?"
@@ -346,6 +349,7 @@ _LABEL_ENDS = re.compile(r"[*_`\s]{0,3}[).,。．、]")
 def _edges(reader: _Reader, page: _Page) -> list[_Candidate] | None:
     """A line of its own at the beginning or at the end: `B`, `(B)`, `B. Because …`."""
     found = []
+    listed = {match["label"].casefold() for match in reader.listed.finditer(page.folded)}
     for place, (start, end) in enumerate(_first_and_last(page.folded)):
         candidate = _read_at(reader, page.folded, start, end, "loose:line")
         if candidate is None or len(candidate.labels) > 1:
@@ -355,7 +359,7 @@ def _edges(reader: _Reader, page: _Page) -> list[_Candidate] | None:
         rest = page.folded[candidate.end : end]
         stripped = rest.strip(" \t*_`$.,;:!?)]}>\"'”’。！，\\|")
         whole = not stripped or reader.by_text.get(_text_key(stripped)) == candidate.labels[0]
-        if whole or (place == 0 and _LABEL_ENDS.match(rest)):
+        if whole or (place == 0 and len(listed) < 2 and _LABEL_ENDS.match(rest)):  # noqa: PLR2004 - a list
             found.append(candidate)
     return found or None
 

@@ -111,14 +111,23 @@ _LAST = 1000
 """Phrases looked at, from the end: a text with more of them repeats itself."""
 
 
+_GAP = re.compile(r"[\s*_`:：]{0,12}")
+"""Between a phrase and what it announces: the answer may stand on the next line."""
+
+
+def _ends(pattern: re.Pattern[str], folded: str) -> list[int]:
+    ends = [match.end() for match in deque(pattern.finditer(folded), _LAST)]
+    return [gap.end() if (gap := _GAP.match(folded, end)) else end for end in ends]
+
+
 def answer_phrases(folded: str) -> list[int]:
     """Where a short answer may stand that a phrase announces."""
-    return [match.end() for match in deque(_answers().finditer(folded), _LAST)]
+    return _ends(_answers(), folded)
 
 
 def number_phrases(folded: str) -> list[int]:
     """Where a number may stand that a phrase names as the answer."""
-    return [match.end() for match in deque(_numbers().finditer(folded), _LAST)]
+    return _ends(_numbers(), folded)
 
 
 def names_choice(folded: str, *, strong: bool) -> list[int]:
@@ -126,6 +135,8 @@ def names_choice(folded: str, *, strong: bool) -> list[int]:
 
     The strong ones call it the answer; the others choose it, or call it the option.
     """
+    if strong:
+        return _ends(_choices(strong), folded)
     return [
         match.end()
         for match in deque(_choices(strong).finditer(folded), _LAST)

@@ -60,7 +60,7 @@ def find_number(text: str, reading: Reading = DEFAULT) -> Found:
     if not folded.strip():
         return Missing("the answer is empty")
     found = _declared(seen, folded, reading) or _boxed(seen, folded, reading)
-    found = found or _phrase(seen, folded, reading)
+    found = found or _whole(seen, folded, reading) or _phrase(seen, folded, reading)
     if found is None and reading.loose:
         found = _last(seen, folded, reading)
     return found or Missing("no number")
@@ -86,6 +86,24 @@ def _boxed(seen: Visible, folded: str, reading: Reading) -> Found | None:
         return box
     start, end = box.span[0] - seen.offset, box.span[1] - seen.offset
     return _payload(seen, folded, (start, end), "box", reading)
+
+
+_DRESS = " \t\n\u00a0*_~`$\"'“”‘’()[]{}\\<>.。:：="
+
+
+def _whole(seen: Visible, folded: str, reading: Reading) -> Found | None:
+    """The text is a number and nothing else."""
+    body = folded.strip(_DRESS)
+    if len(body) > _LONGEST:
+        return None
+    numbers = _scan(folded, 0, len(folded), reading)
+    if len(numbers) != 1 or (folded[: numbers[0].start] + folded[numbers[0].end :]).strip(_DRESS):
+        return None
+    return _extraction(seen, folded, numbers[0], "whole:number", reading)
+
+
+_LONGEST = 500
+"""Characters; a longer text is no number alone."""
 
 
 def _phrase(seen: Visible, folded: str, reading: Reading) -> Found | None:
@@ -118,6 +136,8 @@ _ALTERNATIVE = re.compile(
     re.IGNORECASE,
 )
 """Between two numbers: they are two answers, a sum that was not worked out, or 3 hours 20 minutes."""
+_ANOTHER = re.compile(r"(?:[,;、，；]|\b(?:and|or)\b|和|或)\s?[^\W\d]{1,12}\s?=$", re.IGNORECASE)
+"""Between a number and an equals sign: another variable begins."""
 _DIRECT = re.compile(
     r"[\s*_~`$\\({\[:：=≈<>\"'“]{0,20}(?:(?:about|approximately|exactly|only|just|约|大约)\s)?"
 )
@@ -131,18 +151,14 @@ def _payload(seen: Visible, folded: str, span: tuple[int, int], rule: str, readi
     start, end = span
     if _NEGATED.match(folded, start):
         return None
-    numbers = _scan(folded, start, end, reading)
+    numbers = _scan(folded, start, end, reading, marked=True)
     if not numbers:
         return None
     end = sentence_end(folded, numbers[0].end, end)
     if (reason := _REASON.search(folded, numbers[0].end, end)) is not None:
         end = reason.start()
     numbers = [each for each in numbers if each.end <= end] or numbers[:1]
-    equals = [each.end() for each in _EQUALS.finditer(folded, start, end)]
-    for equal in reversed(equals):
-        if after := [each for each in numbers if each.start >= equal]:
-            start, numbers = equal, after
-            break
+    start, numbers = _after_equals(folded, (start, end), numbers)
     if not all(each.exact for each in numbers):
         return Missing("what is marked as the answer is no plain number")
     if len({each.value for each in numbers}) == 1:
@@ -155,7 +171,22 @@ def _payload(seen: Visible, folded: str, span: tuple[int, int], rule: str, readi
     return Ambiguous(tuple(_extraction(seen, folded, each, rule, reading) for each in numbers))
 
 
-_EITHER = re.compile(r"(?:^|[^\w])(?:or|oder|ou)(?:[^\w]|$)|或", re.IGNORECASE)
+def _after_equals(folded: str, span: tuple[int, int], numbers: list[Number]) -> tuple[int, list[Number]]:
+    """Numbers behind the last equals sign that has some, and where that part begins."""
+    for equal in reversed([each.end() for each in _EQUALS.finditer(folded, *span)]):
+        after = [each for each in numbers if each.start >= equal]
+        if not after:
+            continue
+        before = numbers[: len(numbers) - len(after)]
+        if before and _ANOTHER.search(folded, before[-1].end, equal):
+            break  # x = 3, y = 4
+        return equal, after
+    return span[0], numbers
+
+
+_EITHER = re.compile(
+    r"(?:^|[^\w])(?:or|oder|ou|maybe|perhaps|could be|might be)(?:[^\w]|$)|或|可能", re.IGNORECASE
+)
 
 
 def _last(seen: Visible, folded: str, reading: Reading) -> Found | None:
@@ -180,9 +211,15 @@ def _last(seen: Visible, folded: str, reading: Reading) -> Found | None:
     return last
 
 
-def _scan(folded: str, start: int, end: int, reading: Reading) -> list[Number]:
-    """Numbers of a part of the text, at positions of the text. A little before it tells the signs."""
+_BLANK_GROUPS = re.compile(r"(?<![\w.,])[0-9]{1,3}(?: [0-9]{3})+(?![\w,]|\.[0-9])")
+"""`20 000`: one number where an answer is marked, perhaps two elsewhere."""
+
+
+def _scan(folded: str, start: int, end: int, reading: Reading, *, marked: bool = False) -> list[Number]:
+    """Numbers of a part of the text, at positions of the text."""
     part = folded[start:end]
+    if marked:
+        part = _BLANK_GROUPS.sub(lambda match: match[0].replace(" ", "\u00a0"), part)
     found = scan_numbers(part, reading.decimal, chinese=reading.chinese)
     if not start:
         return found
