@@ -9,8 +9,8 @@ import signal
 import sys
 from typing import Any, Final
 
-from probatum.sandbox.inside.frames import GoneError, Wire
-from probatum.sandbox.inside.judge import Bench, Verdict, judged
+from probatum.sandbox.inside.frames import GoneError, ProtocolViolationError, TooLargeError, Wire
+from probatum.sandbox.inside.judge import Bench, ProgramRun, Session, Verdict, failure, judged
 from probatum.sandbox.inside.output import Outputs
 
 MAX_MESSAGE: Final = 1 << 16
@@ -76,34 +76,123 @@ class Source:
                 return found
 
 
+class Spent:
+    """What the processes of one execution used, all together."""
+
+    def __init__(self) -> None:
+        self.cpu_seconds = self.wall_seconds = 0.0
+        self.peak_rss_bytes = 0
+        self.stdout = self.stderr = b""
+
+    def add(self, ended: dict[str, Any], out: bytes, err: bytes, limit: int) -> None:
+        """Counts one process; keeps the first `limit` bytes of all that was written."""
+        self.cpu_seconds += ended["cpu_seconds"]
+        self.wall_seconds += ended["wall_seconds"]
+        self.peak_rss_bytes = max(self.peak_rss_bytes, ended["peak_rss_bytes"])
+        self.stdout = (self.stdout + out)[:limit]
+        self.stderr = (self.stderr + err)[:limit]
+
+    def answer(self, nonce: str, verdict: Verdict) -> dict[str, Any]:
+        """What the host is told."""
+        return {
+            "nonce": nonce,
+            "verdict": verdict,
+            "cpu_seconds": self.cpu_seconds,
+            "wall_seconds": self.wall_seconds,
+            "peak_rss_bytes": self.peak_rss_bytes,
+            "stdout": _text(self.stdout),
+            "stderr": _text(self.stderr),
+        }
+
+
 def execute(bench: Bench, source: Source, order: dict[str, Any]) -> dict[str, Any]:
     """Runs one program; the answer goes to the host as it is."""
-    limits = order["limits"]
-    wire, outputs = source.begin(limits)
+    spent = Spent()
+    if order["mode"] == "split" and not order["entry_points"]:
+        verdict = _whole(bench, source, order, spent)
+    else:
+        verdict = _functions(bench, source, order, spent)
+    return spent.answer(order["nonce"], verdict)
+
+
+def _functions(bench: Bench, source: Source, order: dict[str, Any], spent: Spent) -> Verdict:
+    """One process, whose functions the tests call (or which runs the tests itself: joint mode)."""
+    wire, outputs = source.begin(order["limits"])
     verdict = judged(bench, wire, order)
-    if verdict["status"] != "gone" and wire.pending() and verdict["status"] == "passed":
+    if verdict["status"] == "passed" and wire.pending():
         verdict = {"status": "protocol_violation", "message": "more was sent than was asked"}
     wire.close()
     if verdict["status"] not in LEAVES_BY_ITSELF:
         source.kill()
+    return _reaped(source, outputs, verdict, order["limits"], spent)
+
+
+def _reaped(
+    source: Source, outputs: Outputs, verdict: Verdict, limits: dict[str, Any], spent: Spent
+) -> Verdict:
+    """Waits for the end of the process; the verdict, corrected by what the zygote saw."""
     ended = source.ended()
     out, err = outputs.take()
+    limit = limits["output_bytes"]
+    spent.add(ended, out, err, limit)
     verdict = _final(verdict, ended)
-    if verdict["status"] in FLOODS and len(out) + len(err) >= limits["output_bytes"]:
+    if verdict["status"] in FLOODS and len(out) + len(err) >= limit:
         verdict.update(status="output_limit", detail=None)
-    return {
-        "nonce": order["nonce"],
-        "verdict": verdict,
-        "cpu_seconds": ended["cpu_seconds"],
-        "wall_seconds": ended["wall_seconds"],
-        "peak_rss_bytes": ended["peak_rss_bytes"],
-        "stdout": _text(out, limits["output_bytes"]),
-        "stderr": _text(err, limits["output_bytes"]),
-    }
+    return verdict
 
 
-def _text(raw: bytes, limit: int) -> str:
-    return raw[:limit].decode("utf-8", "backslashreplace")
+def _whole(bench: Bench, source: Source, order: dict[str, Any], spent: Spent) -> Verdict:
+    """A process for each run of the program that the tests ask for; they read what it wrote."""
+    session = Session(None)
+
+    def run(text: str, arguments: list[str]) -> ProgramRun:
+        wire, outputs = source.begin(order["limits"])
+        verdict = _one_run(wire, order, text, arguments)
+        wire.close()
+        before = len(spent.stdout), len(spent.stderr)
+        verdict = _reaped(source, outputs, verdict, order["limits"], spent)
+        if verdict["status"] != "exit_called":
+            session.end(verdict)
+        stdout, stderr = spent.stdout[before[0] :], spent.stderr[before[1] :]
+        return ProgramRun(_text(stdout), _text(stderr), int(verdict["detail"]))
+
+    try:
+        verdict = bench.whole(order, run, session)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        message = f"the tests cannot be used: {type(error).__name__}: {error}"
+        return {"status": "sandbox_error", "detail": "tests", "message": message[:2000]}
+    verdict["calls"] = session.calls
+    return verdict
+
+
+def _one_run(wire: Wire, order: dict[str, Any], text: str, arguments: list[str]) -> Verdict:
+    """One run of a whole program: `gone` when its process ended by itself, as it should."""
+    try:
+        wire.send(
+            {
+                "code": order["code"],
+                "mode": "program",
+                "limits": order["limits"],
+                "input": text,
+                "arguments": arguments,
+            }
+        )
+        said = wire.receive()
+        described = said.get("syntax", said.get("e")) if type(said) is dict else None
+        verdict = failure(described)
+        if verdict["status"] == "exception" and type(said) is dict and "syntax" in said:
+            verdict["status"] = "syntax_error"
+    except GoneError:
+        return {"status": "gone"}
+    except TooLargeError as error:
+        return {"status": "sandbox_error", "detail": "size", "message": f"an input of {error}"}
+    except ProtocolViolationError as error:
+        return {"status": "protocol_violation", "message": str(error)[:2000]}
+    return verdict
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "backslashreplace")
 
 
 def _final(verdict: Verdict, ended: dict[str, Any]) -> Verdict:

@@ -14,7 +14,7 @@ import itertools
 import signal
 import sys
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import CodeType, FrameType
 from typing import Any, Final, NoReturn
 
@@ -91,8 +91,8 @@ class _Stub:
 class Session(Peer):
     """One execution, seen from the tests."""
 
-    def __init__(self, wire: Wire) -> None:
-        self._wire = wire
+    def __init__(self, wire: Wire | None) -> None:
+        self._connection = wire
         self._kept: list[Any] = []
         self.calls = 0
         self.ended: Verdict | None = None
@@ -133,6 +133,12 @@ class Session(Peer):
                 return
 
     # the conversation
+
+    @property
+    def _wire(self) -> Wire:
+        if self._connection is None:
+            raise GoneError
+        return self._connection
 
     def end(self, verdict: Verdict) -> NoReturn:
         """Stops the tests.
@@ -289,6 +295,19 @@ def _of_tests(error: BaseException) -> Verdict:
     return {"status": "exception", "detail": kind, "message": text}
 
 
+class ProgramRun:
+    """How one run of a whole program ended, as tests of stdin and stdout see it."""
+
+    def __init__(self, stdout: str, stderr: str, exit_code: int) -> None:
+        self.stdout, self.stderr, self.exit_code = stdout, stderr, exit_code
+
+    def __repr__(self) -> str:
+        return f"ProgramRun(stdout={self.stdout[:80]!r}, exit_code={self.exit_code})"
+
+
+RunProgram = Callable[[str, list[str]], ProgramRun]
+
+
 class TestsTooLongError(BaseException):
     """The tests used more CPU time than they may, on what the candidate gave them."""
 
@@ -367,6 +386,31 @@ class Bench:
             raise
         except BaseException as error:  # noqa: BLE001 - any end of the tests is a verdict
             return session.ended or _of_tests(error)
+        if session.ended is not None:
+            return session.ended
+        return {"status": "passed"} if session.calls else {"status": "no_calls"}
+
+    def whole(self, order: dict[str, Any], run: RunProgram, session: Session) -> Verdict:
+        """Runs tests that start the whole program as often as they like, by `run_program`."""
+        tests = self.tests(order["tests"])
+
+        def run_program(stdin: str = "", arguments: Iterable[str] = ()) -> ProgramRun:
+            if session.ended is not None:
+                raise StopTestsError
+            session.calls += 1
+            return run(str(stdin), [str(argument) for argument in arguments])
+
+        signal.setitimer(signal.ITIMER_PROF, 2 * order["limits"]["cpu_seconds"] + 1)
+        try:
+            exec(tests.code, {"__name__": "tests", "run_program": run_program})  # noqa: S102 - the benchmark's
+        except StopTestsError:
+            pass
+        except TestsTooLongError:
+            return {"status": "timeout", "detail": "cpu", "message": "in the tests"}
+        except BaseException as error:  # noqa: BLE001 - any end of the tests is a verdict
+            return session.ended or _of_tests(error)
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
         if session.ended is not None:
             return session.ended
         return {"status": "passed"} if session.calls else {"status": "no_calls"}
