@@ -13,7 +13,7 @@ def files(tmp_path_factory):
     """Directory of the tiny models."""
     directory = tmp_path_factory.mktemp("models")
     letters = [letter(character) for character in "helo wrd\n"]
-    spell = {one: {after: 20.0} for one, after in zip(letters, letters[1:] + [EOS], strict=True)}
+    spell = {one: {after: 20.0} for one, after in zip(letters, [*letters[1:], EOS], strict=True)}
     chain_model(directory / "spell.gguf", spell)
     chain_model(
         directory / "dice.gguf", {piece("a"): {piece(face): 2.0 * place for place, face in enumerate("bcd")}}

@@ -102,7 +102,7 @@ def test_damaged_packages_are_named(parts, tmp_path):
     os.geteuid() == 0 and not Path("/proc").is_dir(), reason="needs a directory nobody can write"
 )
 def test_a_directory_that_cannot_be_written_is_one_line(parts):
-    with pytest.raises(ModelError, match="cannot be kept at '/proc/nowhere/.*XDG_CACHE_HOME"):
+    with pytest.raises(ModelError, match=r"cannot be kept at '/proc/nowhere/.*XDG_CACHE_HOME"):
         embedded.embedded_file(Path("/proc/nowhere"))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import hashlib
 import math
+import signal
 import subprocess
 import sys
 import threading
@@ -190,7 +191,6 @@ def test_a_prompt_that_is_no_text_is_an_error_of_its_own(loop):
     [
         ({"max_tokens": -1}, "max_tokens=-1"),
         ({"temperature": -0.5}, "temperature=-0.5"),
-        ({"temperature": math.nan}, "temperature=nan"),
         ({"top_p": 0.0}, "top_p=0.0"),
         ({"top_p": 1.5}, "top_p=1.5"),
         ({"top_k": -1}, "top_k=-1"),
@@ -198,11 +198,9 @@ def test_a_prompt_that_is_no_text_is_an_error_of_its_own(loop):
     ],
 )
 def test_sampling_that_means_nothing_is_an_error_of_its_request(loop, sampling, words):
-    given = Request(item_id="1", prompt="a", sampling=Sampling(**sampling))
-    if sampling.get("temperature") is not math.nan:  # has no digest
-        (response,) = loop.answer([given])
-        assert response.finish is Finish.MODEL_ERROR
-        assert words in str(response.reason)
+    response = one(loop, "a", **sampling)
+    assert response.finish is Finish.MODEL_ERROR
+    assert words in str(response.reason)
 
 
 TEMPLATE = (
@@ -230,7 +228,7 @@ def test_an_instruct_model_answers_messages(tmp_path):
 
 def test_a_base_model_refuses_messages_and_says_what_to_do(loop):
     assert not loop.capabilities.chat
-    with pytest.raises(ModelError, match="base model: it has no chat template .* --form completion"):
+    with pytest.raises(ModelError, match=r"base model: it has no chat template .* --form completion"):
         one(loop, (Message("user", "hi"),))
     with pytest.raises(ModelError, match="base model"):
         loop.count_tokens((Message("user", "hi"),))
@@ -426,6 +424,32 @@ def test_a_process_that_does_not_close_ends_quietly(files):
     )
     assert ended.stderr == ""
     assert ended.stdout in {"stop\n", "length\n"}
+
+
+def test_control_c_ends_it_between_two_steps(files):
+    code = (
+        "import itertools, sys, threading\nfrom probatum.models import load_model\n"
+        "from probatum.core.records import Request, Sampling\n"
+        "model = load_model('llamacpp/' + sys.argv[1], {'threads': '1'})\n"
+        "try:\n"
+        "    for response in model.answer(Request(item_id='1', prompt=f'p{n}') for n in itertools.count()):\n"
+        "        print(response.finish, flush=True)\n"
+        "except KeyboardInterrupt:\n"
+        "    print('interrupted', threading.active_count())\n"
+        "    asked = [Request(item_id='1', prompt='a', sampling=Sampling(max_tokens=3))]\n"
+        "    print(len(list(model.answer(asked))))\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, str(files / "random.gguf")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=120)
+    assert (output.splitlines()[-2:], errors) == (["interrupted 1", "1"], "")
 
 
 def test_verbose_lets_the_log_through_to_stderr(files):

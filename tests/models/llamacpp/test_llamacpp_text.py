@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
@@ -48,7 +50,7 @@ def test_text_ends_before_the_stop_string_that_begins_first(stops, pieces, text,
 def test_however_the_bytes_are_cut_a_stop_string_is_never_missed(text, stops, cuts):
     content = text.encode()
     places = sorted({0, len(content), *(cut for cut in cuts if cut < len(content))})
-    pieces = [content[start:end] for start, end in zip(places, places[1:], strict=False)]
+    pieces = [content[start:end] for start, end in pairwise(places)]
     writing, _ = write(stops, pieces)
     written, remark = writing.text(complete=True)
     assert remark is None
