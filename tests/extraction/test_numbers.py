@@ -152,6 +152,7 @@ FINAL = [
     ("1) 3 apples\n2) 5 pears\n\nTotal: 8", "8", "loose:last_number"),
     ("first 4, no...\n</think>\n7", "7", "whole:number"),
     ("**18**", "18", "whole:number"),
+    ("Answer: 90 + 80, which equals 170", "170", "declared:line"),
     ("= 18", "18", "whole:number"),
     ("The answer is minus 5", "-5", "phrase:answer"),
     ("The answer is:\n\n$$18$$", "18", "phrase:answer"),

@@ -100,7 +100,7 @@ def extract_boxed(text: str) -> Extraction | None:
     Also `None`: the last box was cut off (an earlier one was a draft), the reasoning was, or one
     sentence holds different boxes.
 
-    >>> extract_boxed(r"so $x = \\boxed{\\frac{1}{2}}$.").answer
+    >>> extract_boxed(r"so $x = \boxed{\frac{1}{2}}$.").answer
     '\\\\frac{1}{2}'
     """
     return answer_of(find_boxed(text))

@@ -127,9 +127,11 @@ def _phrase(seen: Visible, folded: str, reading: Reading) -> Found | None:
 
 
 _REASON = re.compile(
-    r"\b(?:because|since|as|which|where|after|if|when|given|so)\b|因为|\(|\[(?!\\)", re.IGNORECASE
+    r"\b(?:because|since|as|which(?! (?:is|equals|gives|makes)\b)|where|after|if|when|given|so)\b"
+    r"|因为|\(|\[(?!\\)",
+    re.IGNORECASE,
 )
-_EQUALS = re.compile(r"=|≈|\\approx\b|\\equiv\b|→|\\Rightarrow\b")
+_EQUALS = re.compile(r"=|≈|\\approx\b|\\equiv\b|→|\\Rightarrow\b|\b(?:equals|which (?:is|gives|makes))\b")
 _ALTERNATIVE = re.compile(
     r"\b(?:or|and|to|und|oder|et|ou|y|o)\b|[,/+*×±~–—、或和到至·;-]|\\(?:pm|times|cdot|text\{ ?(?:or|and))"
     r"|^[^\S\n]?[^\W\d]+\.?[^\S\n]?$",

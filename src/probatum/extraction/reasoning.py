@@ -170,7 +170,7 @@ def strip_reasoning(text: str) -> Extraction | None:
     last; blocks between them are not in `answer`.
 
     >>> strip_reasoning("<think>2 + 2, easy</think>\n4")
-    Extraction(answer='4', rule='reasoning:think', span=(28, 29), complete=True)
+    Extraction(answer='4', rule='reasoning:think', span=(27, 28), complete=True)
     >>> strip_reasoning("<think>2 + 2 is") is None
     True
     """
