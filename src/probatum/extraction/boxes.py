@@ -101,6 +101,6 @@ def extract_boxed(text: str) -> Extraction | None:
     sentence holds different boxes.
 
     >>> extract_boxed(r"so $x = \boxed{\frac{1}{2}}$.").answer
-    '\\\\frac{1}{2}'
+    '\\frac{1}{2}'
     """
     return answer_of(find_boxed(text))
