@@ -1,6 +1,9 @@
+import copy
 import dataclasses
 import inspect
+import json
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -21,11 +24,17 @@ def test_results_cannot_be_changed_and_give_their_number():
     found = stats.proportion_interval(3, 10)
     with pytest.raises(dataclasses.FrozenInstanceError):
         found.value = 1.0
-    with pytest.raises(TypeError):
-        found.missing["x"] = 1
     assert float(found) == 0.3
     assert found.interval == (found.low, found.high)
     assert found.width == found.high - found.low
+
+
+def test_results_can_be_copied_pickled_and_written_as_json():
+    found = stats.pass_at_k_interval([20, 20, 5], [5, 10, 5], 10)
+    assert pickle.loads(pickle.dumps(found)) == copy.deepcopy(found) == found
+    assert json.loads(json.dumps(dataclasses.asdict(found), allow_nan=False))["missing"] == {
+        "fewer than 10 samples": 1
+    }
 
 
 def test_an_undefined_number_is_none_with_a_reason_and_no_float():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -168,50 +168,50 @@ _Coefficient = Callable[[Floats], tuple[Floats, Floats]]
 
 def _of_tables(name: str, pairs: _Pairs, coefficient: _Coefficient, draws: _Draws) -> Agreement:
     n, labels = int(pairs.table.sum()), len(pairs.labels)
+    missing = {"one of two labels": pairs.missing} if pairs.missing else {}
     if not n:
-        return _agreement(name, None, draws, n=0, missing={"one of two labels": pairs.missing}, raters=2)
-    own, chance = coefficient(pairs.table[np.newaxis].astype(np.float64))
-    estimates = [
-        coefficient(block.reshape(-1, labels, labels).astype(np.float64))[0]
-        for block in draw_counts(pairs.table.ravel(), draws.samples, np.random.default_rng(draws.seed))
-    ]
+        return _agreement(name, None, _Facts(n=0, raters=2, missing=missing), draws)
+
+    def of_cells(cells: Floats) -> tuple[Floats, Floats]:
+        return coefficient(cells.reshape(-1, labels, labels))
+
+    value, chance, drawn = _of_weights(of_cells, pairs.table.ravel(), draws)
     share = (pairs.table.sum(axis=0) + pairs.table.sum(axis=1)) / (2 * n)
-    return _agreement(
-        name,
-        float(own[0]),
-        draws,
+    facts = _Facts(
         n=n,
-        estimates=np.concatenate(estimates) if estimates else None,
-        missing={"one of two labels": pairs.missing} if pairs.missing else {},
         raters=2,
+        missing=missing,
         raw=float(np.trace(pairs.table)) / n,
-        chance=float(chance[0]),
+        chance=chance,
         prevalence=dict(zip(pairs.labels, share.tolist(), strict=True)),
     )
+    return _agreement(name, value, facts, draws, drawn)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Facts:
+    """What stands beside a coefficient."""
+
+    n: int
+    raters: int
+    missing: Mapping[str, int]
+    raw: float | None = None
+    chance: float | None = None
+    prevalence: Mapping[Hashable, float] = field(default_factory=dict)
 
 
 def _agreement(
-    name: str,
-    value: float | None,
-    draws: _Draws,
-    *,
-    n: int,
-    raters: int,
-    missing: Mapping[str, int],
-    estimates: Floats | None = None,
-    raw: float | None = None,
-    chance: float | None = None,
-    prevalence: Mapping[Hashable, float] | None = None,
+    name: str, value: float | None, facts: _Facts, draws: _Draws, estimates: Sequence[Floats] = ()
 ) -> Agreement:
     check_level(draws.level)
     low = high = error = None
     warnings: tuple[str, ...] = ()
     if value is None or math.isnan(value):
         value, warnings = None, (f"{name} is undefined: the labels do not vary",)
-    elif estimates is None or n < 2:  # noqa: PLR2004 - a spread needs two
-        warnings = ("no interval: " + ("none was asked for (samples=0)" if n > 1 else "only 1 item"),)
+    elif not estimates or facts.n < 2:  # noqa: PLR2004 - a spread needs two
+        warnings = ("no interval: " + ("none was asked for (samples=0)" if facts.n > 1 else "only 1 item"),)
     else:
-        low, high, error, _, warnings = limits_of_draws(estimates, draws.level)
+        low, high, error, _, warnings = limits_of_draws(np.concatenate(estimates), draws.level)
     return Agreement(
         value=value,
         low=low,
@@ -219,16 +219,26 @@ def _agreement(
         se=error,
         level=draws.level,
         method=f"percentile bootstrap over items, {draws.samples} resamples",
-        n=n,
-        missing=missing,
+        n=facts.n,
+        missing=facts.missing,
         estimand=name,
         seed=draws.seed if draws.samples else None,
         warnings=warnings,
-        raw_agreement=raw,
-        chance_agreement=chance,
-        prevalence=prevalence or {},
-        raters=raters,
+        raw_agreement=facts.raw,
+        chance_agreement=facts.chance,
+        prevalence=facts.prevalence,
+        raters=facts.raters,
     )
+
+
+def _of_weights(
+    coefficient: _Coefficient, kinds: Integers, draws: _Draws
+) -> tuple[float, float, list[Floats]]:
+    """A coefficient of weighted patterns: its value, what chance gives, and its resamples."""
+    own, chance = coefficient(kinds[np.newaxis].astype(np.float64))
+    random = np.random.default_rng(draws.seed)
+    drawn = [coefficient(block.astype(np.float64))[0] for block in draw_counts(kinds, draws.samples, random)]
+    return float(own[0]), float(chance[0]), drawn
 
 
 def fleiss_kappa(counts: Table, samples: int = 2_000, seed: int = 0, level: float = 0.95) -> Agreement:
@@ -261,23 +271,16 @@ def fleiss_kappa(counts: Table, samples: int = 2_000, seed: int = 0, level: floa
         chance = np.square(share).sum(axis=1)
         return _beyond(1 - weights @ agreed / n, 1 - chance), chance
 
-    own, chance = kappa(kinds[np.newaxis].astype(np.float64))
-    drawn = [
-        kappa(block.astype(np.float64))[0]
-        for block in draw_counts(kinds, samples, np.random.default_rng(seed))
-    ]
-    return _agreement(
-        "Fleiss' kappa",
-        float(own[0]),
-        draws,
+    value, chance, drawn = _of_weights(kappa, kinds, draws)
+    facts = _Facts(
         n=n,
         raters=m,
         missing={},
-        estimates=np.concatenate(drawn) if drawn else None,
         raw=float(kinds @ agreed) / n,
-        chance=float(chance[0]),
+        chance=chance,
         prevalence=dict(enumerate((table.sum(axis=0) / table.sum()).tolist())),
     )
+    return _agreement("Fleiss' kappa", value, facts, draws, drawn)
 
 
 def krippendorff_alpha(
@@ -306,6 +309,30 @@ def krippendorff_alpha(
     """
     check_choice(metric, ("nominal", "ordinal", "interval"), "metric")
     draws = _Draws(whole(samples, "samples"), seed, level)
+    counts, labels, raters = _rating_counts(ratings)
+    usable = counts.sum(axis=1) > 1
+    missing = {"fewer than 2 ratings": int((~usable).sum())} if not usable.all() else {}
+    if not usable.any():
+        return _agreement("Krippendorff's alpha", None, _Facts(n=0, raters=raters, missing=missing), draws)
+    patterns, kinds = np.unique(counts[usable], axis=0, return_counts=True)
+    value, chance, drawn = _of_weights(_alpha(patterns, labels, metric), kinds, draws)
+    sizes = patterns.sum(axis=1)
+    agreed = (patterns * (patterns - 1)).sum(axis=1) / (sizes * (sizes - 1))
+    facts = _Facts(
+        n=int(usable.sum()),
+        raters=int(counts.sum(axis=1).max()),
+        missing=missing,
+        raw=float(kinds @ agreed) / int(usable.sum()),
+        chance=chance if metric == "nominal" else None,
+        prevalence=dict(zip(labels, (counts.sum(axis=0) / counts.sum()).tolist(), strict=True)),
+    )
+    return _agreement(f"Krippendorff's alpha, {metric}", value, facts, draws, drawn)
+
+
+def _rating_counts(
+    ratings: Sequence[Sequence[Any]] | npt.NDArray[Any],
+) -> tuple[Integers, tuple[Hashable, ...], int]:
+    """How many raters gave each label to each item, shape (items, labels); the labels; the raters."""
     rows = [list(row) for row in ratings]
     if not rows or len({len(row) for row in rows}) != 1 or not rows[0]:
         raise ValueError(f"ratings must be raters × items of one length, not {[len(row) for row in rows]}")
@@ -318,31 +345,7 @@ def krippendorff_alpha(
         for item, label in enumerate(row):
             if not _absent(label):
                 counts[item, place[label]] += 1
-    usable = counts.sum(axis=1) > 1
-    missing = {"fewer than 2 ratings": int((~usable).sum())} if not usable.all() else {}
-    if not usable.any():
-        return _agreement("Krippendorff's alpha", None, draws, n=0, raters=len(rows), missing=missing)
-    patterns, kinds = np.unique(counts[usable], axis=0, return_counts=True)
-    alpha = _alpha(patterns, labels, metric)
-    own, chance = alpha(kinds[np.newaxis].astype(np.float64))
-    drawn = [
-        alpha(block.astype(np.float64))[0]
-        for block in draw_counts(kinds, samples, np.random.default_rng(seed))
-    ]
-    sizes = patterns.sum(axis=1)
-    agreed = (patterns * (patterns - 1)).sum(axis=1) / (sizes * (sizes - 1))
-    return _agreement(
-        f"Krippendorff's alpha, {metric}",
-        float(own[0]),
-        draws,
-        n=int(usable.sum()),
-        raters=int(counts.sum(axis=1).max()),
-        missing=missing,
-        estimates=np.concatenate(drawn) if drawn else None,
-        raw=float(kinds @ agreed) / int(usable.sum()),
-        chance=float(chance[0]) if metric == "nominal" else None,
-        prevalence=dict(zip(labels, (counts.sum(axis=0) / counts.sum()).tolist(), strict=True)),
-    )
+    return counts, labels, len(rows)
 
 
 def _alpha(patterns: Integers, labels: tuple[Hashable, ...], metric: str) -> _Coefficient:

@@ -86,7 +86,8 @@ def sign_flip_test(
 
     `differences` has one a - b an item, shape (n,). The statistic is |Σ differences|. Exact where the
     cluster sums are counts or multiples of a small fraction (any number of clusters), or where there are at
-    most 20 clusters; otherwise from `samples` random sign patterns with p = (b+1)/(B+1).
+    most 20 clusters; otherwise from `samples` random sign patterns with p = (b+1)/(B+1). Sums that differ by
+    less than a billionth of Σ |cluster sums| count as equal.
 
     Raises:
         ValueError: nothing to test, values that are not finite, sizes that do not match.

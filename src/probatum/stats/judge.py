@@ -83,17 +83,12 @@ def ppi_mean(
             f"at least 2 labelled and 2 unlabelled items are needed, not {len(human)} and {len(others)}"
         )
     used = _optimal_weight(human, judged, others) if weight == "optimal" else float(weight)
-    ddof = 1 if law == "t" else 0
     rectifier = human - used * judged
     value = float(used * others.mean() + rectifier.mean())
-    parts = (
-        (used**2 * float(others.var(ddof=ddof)) / len(others), len(others) - 1),
-        (float(rectifier.var(ddof=ddof)) / len(human), len(human) - 1),
-    )
-    variance = sum(part for part, _ in parts)
-    plain = float(human.var(ddof=ddof)) / len(human)
-    df = variance**2 / sum(part**2 / size for part, size in parts) if law == "t" and variance > 0 else None
+    variance, df = _combined_variance((used * others, rectifier), law)
+    alone = _human_only(human, level, law)
     half = t_quantile(df, (1 + level) / 2) * math.sqrt(variance)
+    plain = float(human.var(ddof=1 if law == "t" else 0)) / len(human)
     effective = len(human) * plain / variance if variance > 0 else None
     return PredictionPowered(
         value=value,
@@ -107,12 +102,22 @@ def ppi_mean(
         estimand="mean human score over the population of items; the labelled are a random sample of it",
         warnings=_ppi_warnings(len(human), variance),
         weight=used,
-        human_only=_human_only(human, level, law),
+        human_only=alone,
         n_effective=effective,
         labels_saved=None if effective is None else effective - len(human),
         judge_mean=float(others.mean()),
         bias=float((judged - human).mean()),
     )
+
+
+def _combined_variance(parts: tuple[Floats, ...], law: str) -> tuple[float, float | None]:
+    """Variance of the sum of the means of independent samples, and Satterthwaite's degrees of freedom."""
+    ddof = 1 if law == "t" else 0
+    terms = [(float(part.var(ddof=ddof)) / len(part), len(part) - 1) for part in parts]
+    variance = sum(term for term, _ in terms)
+    if law != "t" or variance <= 0:
+        return variance, None
+    return variance, variance**2 / sum(term**2 / size for term, size in terms)
 
 
 def _optimal_weight(human: Floats, judged: Floats, others: Floats) -> float:
@@ -189,26 +194,15 @@ def rogan_gladen(
         raise ValueError(
             f"sensitivity {se:.3g} and specificity {sp:.3g} are no better than a coin: no correction"
         )
-    z = normal_quantile((1 + level) / 2)
-    size, m_se, m_sp = n + z * z, sensitivity[1] + 2, specificity[1] + 2
-    q_, se_, sp_ = (n * q + z * z / 2) / size, (sensitivity[0] + 1) / m_se, (specificity[0] + 1) / m_sp
-    youden = se_ + sp_ - 1
-    warnings: tuple[str, ...] = ()
-    low = high = error = None
-    if youden > 0:
-        rate = (q_ + sp_ - 1) / youden
-        error = math.sqrt(
-            q_ * (1 - q_) / size + se_ * (1 - se_) / m_se * rate**2 + sp_ * (1 - sp_) / m_sp * (1 - rate) ** 2
-        )
-        error /= youden
-        shift = 2 * z * z * (rate * se_ * (1 - se_) / m_se - (1 - rate) * sp_ * (1 - sp_) / m_sp)
-        low, high = (min(1.0, max(0.0, rate + shift + side * z * error)) for side in (-1, 1))
-    else:
-        warnings = ("too few human labels to tell the judge from a coin: no interval",)
+    low, high, error = _lang_reiczigel(positives, n, sensitivity, specificity, level)
     raw = (q + sp - 1) / (se + sp - 1)
+    warnings = []
+    if low is None:
+        warnings.append("too few human labels to tell the judge from a coin: no interval")
     if not 0 <= raw <= 1:
-        note = f"the corrected rate {raw:.3g} lies outside 0 … 1 and is clipped: judge and labels do not fit"
-        warnings = (*warnings, note)
+        warnings.append(
+            f"the corrected rate {raw:.3g} lies outside 0 … 1 and is clipped: judge and labels do not fit"
+        )
     return Interval(
         value=min(1.0, max(0.0, raw)),
         low=low,
@@ -218,8 +212,28 @@ def rogan_gladen(
         n=n,
         se=error,
         estimand="rate that people would have found",
-        warnings=warnings,
+        warnings=tuple(warnings),
     )
+
+
+def _lang_reiczigel(
+    positives: int, n: int, sensitivity: tuple[int, int], specificity: tuple[int, int], level: float
+) -> tuple[float | None, float | None, float | None]:
+    """Limits and standard error from rates that are each drawn a little to the middle."""
+    z = normal_quantile((1 + level) / 2)
+    size, size_se, size_sp = n + z * z, sensitivity[1] + 2, specificity[1] + 2
+    q = (positives + z * z / 2) / size
+    se, sp = (sensitivity[0] + 1) / size_se, (specificity[0] + 1) / size_sp
+    youden = se + sp - 1
+    if youden <= 0:
+        return None, None, None
+    rate = (q + sp - 1) / youden
+    spread_se, spread_sp = se * (1 - se) / size_se, sp * (1 - sp) / size_sp
+    variance = q * (1 - q) / size + spread_se * rate**2 + spread_sp * (1 - rate) ** 2
+    error = math.sqrt(variance) / youden
+    shift = 2 * z * z * (rate * spread_se - (1 - rate) * spread_sp)
+    low, high = (min(1.0, max(0.0, rate + shift + side * z * error)) for side in (-1, 1))
+    return low, high, error
 
 
 _VERDICTS = ("A", "B", "tie")

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 __all__ = ["HypothesisTest", "Interval"]
-
-NOTHING_MISSING: Mapping[str, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +28,7 @@ class Interval:
     """Independent units among the `n`; `None` where every observation is one."""
     df: float | None = None
     """Degrees of freedom of the t quantile; `None` where none was used."""
-    missing: Mapping[str, int] = field(default_factory=lambda: NOTHING_MISSING)
+    missing: Mapping[str, int] = field(default_factory=dict)
     """Reason → observations that are not in the estimate."""
     estimand: str = ""
     """What the number is an estimate of."""
