@@ -150,7 +150,7 @@ class Pipeline:
             self._halt()
         if self._error is not None:
             raise self._error
-        if self.stop.is_set():
+        if self.stop.is_set() and not 0 < self.progress.planned <= self.progress.done:
             raise Interrupted(
                 f"interrupted: {self.progress.done} of {self.progress.planned} samples of "
                 f"{self.work.task} are kept; the same command goes on from there"
