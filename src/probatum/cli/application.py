@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import io
 import os
 import sys
 from typing import Final
@@ -58,10 +59,15 @@ class LazyGroup(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True
+)
 @click.version_option(package_name="probatum", message="probatum %(version)s")
-def application() -> None:
+@click.pass_context
+def application(context: click.Context) -> None:
     """Evaluate language models so that every number can be defended."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 def main() -> None:
@@ -71,16 +77,17 @@ def main() -> None:
     3 incomplete; 130 interrupted, everything so far kept. `PROBATUM_TRACEBACK=1` shows where an
     error arose.
     """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a name that the terminal cannot show is no reason to fail
+            stream.reconfigure(errors="backslashreplace")
     try:
         status = application.main(standalone_mode=False)
     except ProbatumError as error:
         status = _say(error, error.exit_status)
-    except click.Abort:
-        status = 130
+    except click.Abort as error:  # what click makes of a KeyboardInterrupt
+        status = _say(error, 130, "interrupted at once; what had arrived is kept")
     except click.ClickException as error:
         status = _say(error, 1, error.format_message())
-    except KeyboardInterrupt:
-        status = _say(KeyboardInterrupt(), 130, "interrupted at once; what had arrived is kept")
     except BrokenPipeError:  # the reader of a pipe went away
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 1

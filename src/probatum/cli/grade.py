@@ -14,7 +14,6 @@ from probatum.cli.progress import shown_progress
 from probatum.cli.samples import sample_file
 from probatum.cli.tables import print_run
 from probatum.runner import Options, grade
-from probatum.store import open_store
 
 __all__ = ["command"]
 
@@ -62,16 +61,16 @@ def command(
         allow_code_execution=True,
         deduplicate=deduplicate,
     )
+    found = find_task(task)
     with sample_file(samples_out) as write_samples:
-        opened = open_store(store or DEFAULT_STORE)
+        with shown_progress(enabled=not as_json and sys.stderr.isatty()) as progress:
+            run, held = grade(
+                file, found, store=store or DEFAULT_STORE, data=data, options=options, progress=progress
+            )
         try:
-            with shown_progress(enabled=not as_json and sys.stderr.isatty()) as progress:
-                run, held = grade(
-                    file, find_task(task), store=opened, data=data, options=options, progress=progress
-                )
             write_samples(run, None if held.by_place else held.order)
         finally:
-            opened.close()
+            run.store.close()
     if as_json:
         print_json({**run.plain(), "cost": progress.plain()})
     else:

@@ -17,7 +17,6 @@ from probatum.cli.samples import sample_file
 from probatum.cli.tables import print_run
 from probatum.core.errors import UsageError
 from probatum.runner import evaluate
-from probatum.store import open_store
 
 __all__ = ["command"]
 
@@ -98,13 +97,12 @@ def _evaluate(
     quiet: bool,
 ) -> int:
     with sample_file(samples_out) as write_samples:
-        opened = open_store(store)
+        with shown_progress(enabled=not quiet and not as_json and sys.stderr.isatty()) as progress:
+            run = evaluate(tasks, model=model, store=store, progress=progress, **choices)
         try:
-            with shown_progress(enabled=not quiet and not as_json and sys.stderr.isatty()) as progress:
-                run = evaluate(tasks, model=model, store=opened, progress=progress, **choices)
             write_samples(run)
         finally:
-            opened.close()
+            run.store.close()
     if as_json:
         print_json({**run.plain(), "cost": progress.plain()})
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -45,8 +46,10 @@ def sample_file(path: Path | None) -> Iterator[Writer]:
     if path is None:
         yield _nothing
         return
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        beside = path.with_name(f".{path.name}.{os.getpid()}")
         beside.touch()
     except OSError as error:
         raise UsageError(f"{str(path)!r} cannot be written: {error.strerror}; choose another file") from None

@@ -6,12 +6,14 @@ A field that is not known says "unknown"; none is left out.
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from probatum.core.records import Estimate
 from probatum.core.run import Run, TaskRun
+from probatum.core.status import Status
 from probatum.runner.result import task_estimates
 
 __all__ = ["Card", "make_card"]
@@ -85,14 +87,16 @@ def make_card(run: Run, *, decision: str | None = None) -> Card:
 
 def _model(run: Run) -> dict[str, object]:
     model = run.model
-    systems = {str(_protocol(task).get("system")) for task in run.tasks}
+    systems = {
+        UNKNOWN if _made_elsewhere(task) else _protocol(task).get("system") or "none" for task in run.tasks
+    }
     return {
         "model": f"{model.provider}/{model.name}",
         "checkpoint": _known(model.revision),
         "weights digest": _known(model.weights),
         "tokenizer digest": _known(model.tokenizer),
         "template digest": _known(model.template),
-        "system prompt": "none" if systems == {"None"} else "; ".join(sorted(systems)),
+        "system prompt": "; ".join(sorted(systems)),
         "adapters": UNKNOWN,
         "precision": _known(model.precision),
         "backend": _known(model.backend),
@@ -102,7 +106,9 @@ def _model(run: Run) -> dict[str, object]:
 
 
 def _task_sections(run: Run, task: TaskRun) -> dict[str, dict[str, object]]:
-    protocol, summary, origin = _protocol(task), task.summary, task.origin
+    summary, origin = task.summary, task.origin
+    made_elsewhere = _made_elsewhere(task)
+    protocol = {} if made_elsewhere else _protocol(task)
     sampling = _fields(protocol.get("sampling"))
     return {
         f"{task.task}: data": {
@@ -114,6 +120,7 @@ def _task_sections(run: Run, task: TaskRun) -> dict[str, dict[str, object]]:
             "files": _known(origin.get("files")),
             "items digest": task.items,
             "requests digest": _known(task.requests),
+            "answers": _known(origin.get("answers")) if made_elsewhere else "asked for in this run",
             "licence": _task(task, "licence"),
             "citation": _task(task, "citation"),
         },
@@ -121,7 +128,7 @@ def _task_sections(run: Run, task: TaskRun) -> dict[str, dict[str, object]]:
             "task version": _task(task, "version"),
             "task digest": task.protocol,
             "form": _known(protocol.get("form")),
-            "few-shot ids and order": summary.get("shots") or "none",
+            "few-shot ids and order": _shots(task),
             "decoding": sampling or UNKNOWN,
             "samples an item": _known(protocol.get("samples")),
             "seed": _known(protocol.get("seed")),
@@ -134,8 +141,10 @@ def _task_sections(run: Run, task: TaskRun) -> dict[str, dict[str, object]]:
         },
         f"{task.task}: design": {
             "statistical unit": _task(task, "unit"),
-            "denominators": "end_to_end: scored, and as wrong what the policy counts; capability: scored",
-            "missing-value policy": _policy(task),
+            "denominators": _denominators(task),
+            "missing-value policy": "in no rate, and widens the bounds from all wrong to all right: "
+            + ", ".join(sorted(set(Status) - {Status.INVALID_ITEM} - _counted(task)))
+            + "; listed, and in no bound: invalid_item",
             "samples": task.planned,
             "items": _known(summary.get("units")),
             "clusters": _known(summary.get("clusters")),
@@ -220,12 +229,30 @@ def _parser(task: TaskRun) -> str:
     return "; ".join(_call(value) for value in found.values()) or _component(task, "scorer")
 
 
-def _policy(task: TaskRun) -> str:
-    policy = _fields(_fields(_protocol(task).get("task")).get("policy"))
-    return (
-        f"{policy.get('name', UNKNOWN)}: wrong unless scored; judge, verifier and machine failures are in no "
-        "rate and widen the bounds"
-    )
+def _made_elsewhere(task: TaskRun) -> bool:
+    """Whether answers of a file were graded: the protocol says how, and not how they were asked for."""
+    return "answers" in task.origin
+
+
+def _shots(task: TaskRun) -> object:
+    shots = task.summary.get("shots", UNKNOWN)
+    return "none" if shots == [] else shots
+
+
+def _policy(task: TaskRun) -> dict[str, Any]:
+    return _fields(_fields(_protocol(task).get("task")).get("policy"))
+
+
+def _counted(task: TaskRun) -> frozenset[Status]:
+    """The statuses that the task's policy counts, read from its canonical form."""
+    listed = _policy(task).get("counted", {}).get("set", [])
+    names = {str(json.loads(one)).rpartition(".")[2] for one in listed}
+    return frozenset(status for status in Status if status.name in names)
+
+
+def _denominators(task: TaskRun) -> str:
+    wrong = ", ".join(sorted(_counted(task) - {Status.SCORED})) or "nothing else"
+    return f"{_policy(task).get('name', UNKNOWN)}: scored, and as wrong {wrong}; capability: scored alone"
 
 
 def _known(value: object) -> object:
@@ -236,9 +263,21 @@ def _shown(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
+_INVISIBLE = {"Cc", "Cs", "Zl", "Zp"}
+_TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+"""Signs that turn the direction of writing: text after them would stand before what it follows."""
+
+_MARKUP = str.maketrans(
+    {"&": "&amp;", "<": "&lt;", ">": "&gt;"} | {sign: f"\\{sign}" for sign in "\\`*_[]|#~$"}
+)
+
+
 def _escape(text: str) -> str:
-    """Text that cannot end a line or open markup of Markdown or HTML."""
-    flat = " ".join(text.split())
-    for sign in "\\`*_[]<>|#":
-        flat = flat.replace(sign, f"\\{sign}" if sign not in "<>" else {"<": "&lt;", ">": "&gt;"}[sign])
-    return flat
+    """Text that cannot end a line, open markup of Markdown or HTML, or steer a terminal."""
+    flat = " ".join(text.split()).translate(_MARKUP)
+    return "".join(_visible(sign) for sign in flat)
+
+
+def _visible(sign: str) -> str:
+    hidden = sign in _TURNING or unicodedata.category(sign) in _INVISIBLE
+    return f"\\\\u{ord(sign):04x}" if hidden else sign

@@ -86,15 +86,17 @@ def evaluate(
     if any(task.executes_code for task in found) and not options.allow_code_execution:
         raise ConsentError(consent_message([task.name for task in found if task.executes_code]))
     counters = progress or Progress()
-    with store_for(store) as opened:
-        loaded = load_model(model, options.settings) if isinstance(model, str) else model
-        try:
-            with LazySandbox(options.workers) as sandbox, interruptible(counters) as stop:
-                evaluation = Evaluation(loaded, opened, sandbox, options, counters, stop)
-                return evaluation.run(found)
-        finally:
-            if isinstance(model, str):
-                loaded.close()
+    loaded = load_model(model, options.settings) if isinstance(model, str) else model
+    try:
+        with (
+            store_for(store) as opened,
+            LazySandbox(options.workers) as sandbox,
+            interruptible(counters) as stop,
+        ):
+            return Evaluation(loaded, opened, sandbox, options, counters, stop).run(found)
+    finally:
+        if isinstance(model, str):
+            loaded.close()
 
 
 class Asked(Interface):
