@@ -318,7 +318,11 @@ def _bootstrap(problem: _Problem, fit: Fit, samples: int, seed: int) -> _Spread:
             continue
     defined = estimates[np.isfinite(estimates).all(axis=1)]
     lost = samples - len(defined)
-    warnings = (f"{lost} of {samples} resamples have no finite estimate; they are left out",) if lost else ()
+    warnings = (
+        (f"{lost} of {samples} resamples have no finite estimate and are left out: limits are too narrow",)
+        if lost
+        else ()
+    )
     size = estimates.shape[1]
     covariance = np.cov(defined.T) if len(defined) > 1 else np.full((size, size), np.nan)
     clustered = problem.clusters is not None
