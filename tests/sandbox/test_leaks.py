@@ -159,3 +159,29 @@ def test_honest_programs_do_not_time_out_when_many_share_a_processor() -> None:
     ]
     with Sandbox(workers=8) as sandbox:
         assert [one.status for one in sandbox.execute(jobs)] == ["passed"] * 16
+
+
+def test_the_rung_that_isolates_nothing_still_cleans_up_behind_programs() -> None:
+    code = (
+        "import os, time\n"
+        "def f():\n"
+        "    if os.fork() == 0:\n"
+        "        os.setsid()\n"
+        "        if os.fork() == 0:\n"
+        "            time.sleep(1000)\n"
+        "        os._exit(0)\n"
+        "    os.makedirs('x/y')\n"
+        "    return len(os.listdir('.'))\n"
+    )
+    before = {path.name for path in Path(tempfile.gettempdir()).glob("probatum-unsafe-*")}
+    program = Program(code=code, tests="assert f() == 1", entry_points=("f",), limits=LIMITS)
+    below = descendants(os.getpid())
+    with Sandbox(workers=1, isolation="unsafe-subprocess") as sandbox:
+        assert sandbox.isolation == "unsafe-subprocess"
+        for _ in range(3):
+            (ended,) = sandbox.execute([program])
+            assert (ended.status, ended.isolation) == ("passed", "unsafe-subprocess"), ended
+        workers = descendants(os.getpid()) - below
+        assert len(workers) <= 5  # stub or supervisor, judge, zygote, and the candidate that waits
+    assert {path.name for path in Path(tempfile.gettempdir()).glob("probatum-unsafe-*")} <= before
+    assert not alive(workers)

@@ -16,7 +16,7 @@ from typing import Final
 
 from probatum.core.errors import SandboxError
 from probatum.core.records import Limits
-from probatum.sandbox.launch import Settings, StartError, Worker, WorkerGoneError
+from probatum.sandbox.launch import UNSAFE, Settings, StartError, Worker, WorkerGoneError
 from probatum.sandbox.selftest import Check, failures, self_test
 
 __all__ = ["IsolationReport", "Rung", "choose", "isolation_report"]
@@ -101,14 +101,27 @@ def _climb(name: str) -> Proven | Rung:
     return Proven(settings=settings, worker=worker, rung=rung)
 
 
+def _unsafe() -> Proven:
+    """A worker that holds nothing: for code that is trusted, and machines that are thrown away."""
+    settings = _settings(UNSAFE)
+    try:
+        worker = Worker(settings)
+    except StartError as error:
+        raise SandboxError(f"a worker cannot be started: {error}") from None
+    return Proven(settings=settings, worker=worker, rung=Rung(name=UNSAFE, available=True, proven=False))
+
+
 def choose(isolation: str | None) -> Proven:
     """A worker on the best rung that can be proven, or on the one that was asked for.
 
     Raises:
         SandboxError: none; says why and what to do.
     """
+    if isolation == UNSAFE:
+        return _unsafe()
     if isolation is not None and isolation not in RUNGS:
-        raise SandboxError(f"isolation {isolation!r} is unknown: use one of {', '.join(RUNGS)}")
+        names = ", ".join((*RUNGS, UNSAFE))
+        raise SandboxError(f"isolation {isolation!r} is unknown: use one of {names}")
     tried: list[Rung] = []
     for name in RUNGS if isolation is None else (isolation,):
         found = _climb(name)

@@ -11,6 +11,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections import deque
 from dataclasses import asdict, dataclass
@@ -47,6 +48,8 @@ from probatum.sandbox.inside import worker
 """Finds our modules without running the packages above them, which may import anything. What shares its
 memory with a program has built-in functions of its own: a program that replaces `len` gets its answer out."""
 
+UNSAFE: Final = "unsafe-subprocess"
+"""The rung that isolates nothing."""
 LINKS: Final = ("/lib", "/lib64", "/lib32")
 START_SECONDS: Final = 60.0  # a worker that has not said that it is ready by then is given up
 GRACE_SECONDS: Final = 30.0  # beyond an execution's own wall limit; then the worker itself is stuck
@@ -181,6 +184,7 @@ class Worker:
         self._wire = Wire(ours, limit=1 << 28)
         self._answers = Wire(ours, limit=MAX_ANSWER)
         self._awaited: deque[str] = deque()
+        self._work = tempfile.mkdtemp(prefix="probatum-unsafe-") if settings.isolation == UNSAFE else None
         self._group = make_group(settings.memory_bytes, settings.processes)
         inherited = () if self._group is None else self._group.descriptors
         with theirs, contextlib.ExitStack() as undo:
@@ -196,6 +200,7 @@ class Worker:
                 cwd="/",
             )
             values: dict[str, Any] = {**asdict(settings), "fd": theirs.fileno()}
+            values["work"] = self._work or "/w"
             values["group"] = [] if self._group is None else self._group.entrances
             values["group_events"] = None if self._group is None else self._group.events
             undo.pop_all()
@@ -309,3 +314,5 @@ class Worker:
     def _remove_group(self) -> None:
         if self._group is not None:
             self._group.remove()
+        if self._work is not None:
+            shutil.rmtree(self._work, ignore_errors=True)

@@ -10,12 +10,13 @@ took. The wall clock is a backstop only, since on a loaded machine it measures t
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import resource
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final, NamedTuple
 
 from probatum.sandbox.inside import syscalls
@@ -29,15 +30,13 @@ SHARED: Final = 14 << 20  # bytes of every process that are the zygote's
 LONGEST: Final = 0.25  # seconds between two looks
 
 
-def restrict(limits: dict[str, Any]) -> None:
+def restrict(limits: dict[str, Any], *, contained: bool) -> None:
     """Sets the resource limits of the calling process; its children have the same, each for itself."""
     seconds = math.ceil(limits["cpu_seconds"]) + 1
-    for kind, value in (
-        (resource.RLIMIT_AS, limits["memory_bytes"]),
-        (resource.RLIMIT_FSIZE, limits["file_bytes"]),
-        (resource.RLIMIT_NPROC, limits["processes"] + OWN_PROCESSES),
-    ):
-        resource.setrlimit(kind, (value, value))
+    resource.setrlimit(resource.RLIMIT_AS, (limits["memory_bytes"],) * 2)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limits["file_bytes"],) * 2)
+    if contained:  # else it would count all processes of the user
+        resource.setrlimit(resource.RLIMIT_NPROC, (limits["processes"] + OWN_PROCESSES,) * 2)
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
 
 
@@ -84,14 +83,44 @@ def _thread(path: str) -> tuple[float, float]:
     return int(cpu) / 1e9, int(waited) / 1e9
 
 
-def usage(skip: frozenset[int]) -> Usage:
-    """Of every process that this one can see, but those of `skip`."""
-    cpu, waited, resident = 0.0, 0.0, 0
-    for name in os.listdir("/proc"):
-        if not name.isdigit() or int(name) in skip:
-            continue
+def everyone() -> list[int]:
+    """The ids of all processes that this one can see."""
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+
+
+def family(pid: int) -> list[int]:
+    """The ids of the children of a process, and of theirs."""
+    found: list[int] = []
+    wanted = [pid]
+    while wanted:
+        one = wanted.pop()
         try:
-            one, waits, pages = _process(f"/proc/{name}")
+            with open(f"/proc/{one}/task/{one}/children", "rb") as file:
+                children = [int(child) for child in file.read().split()]
+        except OSError:
+            continue
+        found += children
+        wanted += children
+    return found
+
+
+def end_family(pid: int, *, spared: int) -> None:
+    """Kills and reaps all children of this process `pid`, and theirs, but one."""
+    while left := [one for one in family(pid) if one != spared]:
+        for one in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(one, signal.SIGKILL)
+        for one in left:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(one, 0)
+
+
+def usage(pids: Iterable[int]) -> Usage:
+    """Of these processes together."""
+    cpu, waited, resident = 0.0, 0.0, 0
+    for pid in pids:
+        try:
+            one, waits, pages = _process(f"/proc/{pid}")
         except (OSError, ValueError):
             continue  # it ended while we looked
         cpu += one

@@ -24,8 +24,6 @@ from probatum.sandbox.inside.output import Outputs
 PACKAGE = "probatum.sandbox.inside"
 ENVIRONMENT = {
     "PATH": "/usr/bin:/bin",
-    "HOME": "/w",
-    "TMPDIR": "/w",
     "LANG": "C.UTF-8",
     "PYTHONHASHSEED": "0",
     "PYTHONDONTWRITEBYTECODE": "1",
@@ -53,10 +51,11 @@ def forget_modules() -> None:
         del sys.modules[name]
 
 
-def clean_interpreter() -> None:
+def clean_interpreter(work: str) -> None:
     """Nothing of the surroundings is left for a candidate to find."""
     os.environ.clear()
     os.environ.update(ENVIRONMENT)
+    os.environ.update({"HOME": work, "TMPDIR": work})
     null = os.open("/dev/null", os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(null, descriptor)
@@ -115,7 +114,9 @@ def serve(
         report(host, crashed=traceback.format_exc()[-4000:])
 
 
-def supervise(host: _socket.socket, zygote_channel: _socket.socket, children: list[int], files: int) -> None:
+def supervise(
+    host: _socket.socket, zygote_channel: _socket.socket, children: list[int], settings: dict[str, Any]
+) -> None:
     """Replaces the work directory when asked; ends when anyone is gone, and everything ends with it."""
     wanted = {host.fileno(): syscalls.POLLRDHUP | syscalls.POLLHUP, zygote_channel.fileno(): syscalls.POLLIN}
     wanted |= {os.pidfd_open(child): syscalls.POLLIN for child in children}
@@ -124,7 +125,10 @@ def supervise(host: _socket.socket, zygote_channel: _socket.socket, children: li
         for descriptor in poll(-1):
             if descriptor != zygote_channel.fileno() or not zygote_channel.recv(16):
                 os._exit(0)
-            container.replace_work(files)
+            if settings["isolation"] == "unsafe-subprocess":
+                container.empty(settings["work"])
+            else:
+                container.replace_work(settings["file_bytes"])
             zygote_channel.send(b"done")
 
 
@@ -132,6 +136,18 @@ def show_paths(modules: list[str]) -> None:
     """Prints what an interpreter with these modules needs to see, as JSON."""
     preload(modules)
     sys.stdout.write(json.dumps(container.interpreter_paths()))
+
+
+def isolate(host: _socket.socket, settings: dict[str, Any]) -> None:
+    """Moves into a container, or tells the host why that cannot be, and ends."""
+    try:
+        if settings["isolation"] == "namespaces":
+            container.enter([*container.interpreter_paths(), *settings["paths"]])
+        if settings["isolation"] != "unsafe-subprocess":
+            container.mount_work(settings["file_bytes"])
+    except OSError as error:
+        report(host, failed=str(error), errno=error.errno)
+        os._exit(3)
 
 
 def main(settings: dict[str, Any]) -> None:
@@ -142,14 +158,8 @@ def main(settings: dict[str, Any]) -> None:
             os.sched_setaffinity(0, {settings["processor"]})
     preload(settings["preload"])
     sources = read_judge()
-    try:
-        if settings["isolation"] == "namespaces":
-            container.enter([*container.interpreter_paths(), *settings["paths"]])
-        container.mount_work(settings["file_bytes"])
-    except OSError as error:
-        report(host, failed=str(error), errno=error.errno)
-        os._exit(3)
-    clean_interpreter()
+    isolate(host, settings)
+    clean_interpreter(settings["work"])
     syscalls.drop_bounding_set()
     syscalls.prctl(syscalls.PR_SET_DUMPABLE, 0)
     size = settings["output_bytes"]
@@ -177,4 +187,4 @@ def main(settings: dict[str, Any]) -> None:
         one.close()
     for entrance in settings["group"]:
         os.close(entrance)
-    supervise(host, of_supervisor, [judge_pid, zygote_pid], settings["file_bytes"])
+    supervise(host, of_supervisor, [judge_pid, zygote_pid], settings)

@@ -16,13 +16,13 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Callable
 from typing import Any, Final
 
 from probatum.sandbox.inside import candidate, limits, seccomp, syscalls
 from probatum.sandbox.inside.frames import GoneError, Wire
 from probatum.sandbox.inside.output import Outputs
 
-WORK: Final = "/w"
 MAX_MESSAGE: Final = 1 << 16
 WIRE: Final = 3  # the candidate's descriptor of its connection to the judge
 
@@ -54,7 +54,7 @@ class Zygote:
         supervisor: a SEQPACKET socket; asked to replace the work directory.
         judge_pid: for the time that the judge takes, which is not the candidate's.
         outputs: two sets; the waiting candidate has the one that the running does not.
-        killed_for_memory: counts the processes of our control group that were killed for memory.
+        settings: the worker's.
     """
 
     def __init__(
@@ -63,12 +63,14 @@ class Zygote:
         supervisor: _socket.socket,
         judge_pid: int,
         outputs: tuple[Outputs, Outputs],
-        killed_for_memory: Counter,
+        settings: dict[str, Any],
     ) -> None:
         self._judge, self._supervisor, self._judge_pid = judge, supervisor, judge_pid
-        self._outputs, self._killed_for_memory = outputs, killed_for_memory
-        self._clone = syscalls.Cloner(syscalls.CLONE_NEWPID)
-        self._skip = frozenset(int(name) for name in os.listdir("/proc") if name.isdigit())
+        self._outputs, self._killed_for_memory = outputs, Counter(settings["group_events"])
+        self._work: str = settings["work"]
+        self._contained: bool = settings["isolation"] != "unsafe-subprocess"
+        self._clone = syscalls.Cloner(syscalls.CLONE_NEWPID if self._contained else 0)
+        self._skip = frozenset(limits.everyone())
         self._turn = 0
         self._untouched = self._state()
 
@@ -90,15 +92,16 @@ class Zygote:
             waiting = 0
             with contextlib.suppress(OSError):  # no process to be had now: after this one there will be
                 waiting = self._next()
-            skip = self._skip | {waiting}
             ended = limits.watch(
                 running,
                 order,
-                lambda skip=skip: limits.usage(skip),  # type: ignore[misc]
+                self._look(running, waiting),
                 self._judge_pid,
                 self._killed,
                 self._judge.fileno(),
             )
+            if not self._contained:  # no pid namespace has ended all others with the first
+                limits.end_family(os.getpid(), spared=waiting)
             if waiting == 0 or os.waitpid(waiting, os.WNOHANG)[0]:
                 waiting = self._next(again=waiting != 0)
             self._judge.send(
@@ -115,6 +118,13 @@ class Zygote:
                 ).encode()
             )
 
+    def _look(self, running: int, waiting: int) -> Callable[[], limits.Usage]:
+        """How the watch sees what the execution has used so far."""
+        if not self._contained:
+            return lambda: limits.usage([running, *limits.family(running)])
+        skip = self._skip | {waiting}
+        return lambda: limits.usage(pid for pid in limits.everyone() if pid not in skip)
+
     def _killed(self) -> bool:
         return self._judge.recv(MAX_MESSAGE) in {b"kill", b""}
 
@@ -128,12 +138,11 @@ class Zygote:
         self._untouched = self._state()
         return True
 
-    @staticmethod
-    def _state() -> tuple[int, int, int]:
+    def _state(self) -> tuple[int, int, int]:
         """Of the work directory; the time alone is too coarse to show what happens just after a mount."""
-        found = os.stat(WORK)
+        found = os.stat(self._work)
         try:
-            return found.st_ctime_ns, found.st_mode, len(os.listdir(WORK))
+            return found.st_ctime_ns, found.st_mode, len(os.listdir(self._work))
         except OSError:  # a program has taken our own right to look
             return found.st_ctime_ns, found.st_mode, -1
 
@@ -146,7 +155,9 @@ class Zygote:
         pid = self._clone()
         if pid == 0:
             try:
-                _wait_and_run(theirs, streams[0].file, streams[1].file)
+                os.dup2(streams[0].file, 1)
+                os.dup2(streams[1].file, 2)
+                _wait_and_run(theirs, self._work, contained=self._contained)
             finally:
                 os._exit(125)
         theirs.close()
@@ -156,9 +167,7 @@ class Zygote:
         return pid
 
 
-def _wait_and_run(connection: _socket.socket, stdout: int, stderr: int) -> None:
-    os.dup2(stdout, 1)
-    os.dup2(stderr, 2)
+def _wait_and_run(connection: _socket.socket, work: str, *, contained: bool) -> None:
     os.dup2(connection.detach(), WIRE, inheritable=False)
     os.closerange(WIRE + 1, 1 << 20)
     syscalls.drop_capabilities()
@@ -167,8 +176,8 @@ def _wait_and_run(connection: _socket.socket, stdout: int, stderr: int) -> None:
         order = wire.receive()
     except GoneError:
         return
-    os.chdir(WORK)
-    limits.restrict(order["limits"])
+    os.chdir(work)
+    limits.restrict(order["limits"], contained=contained)
     candidate.run(wire, order)
 
 
@@ -184,10 +193,11 @@ def start(
     for entrance in settings["group"]:
         os.write(entrance, b"0")
         os.close(entrance)
+    syscalls.prctl(syscalls.PR_SET_CHILD_SUBREAPER, 1)
     limits.restrict_for_good()
     seccomp.install()
     try:
-        Zygote(judge, supervisor, judge_pid, outputs, Counter(settings["group_events"])).serve()
+        Zygote(judge, supervisor, judge_pid, outputs, settings).serve()
     except Exception:  # noqa: BLE001 - told to the judge, who tells the host
         import traceback  # noqa: PLC0415 - it would cost memory in every candidate
 
