@@ -58,12 +58,15 @@ class Fit:
         return battles.score - expected, (is_tie - tied)[:, np.newaxis]
 
 
-def _solve(weights: Floats, gradient: Floats) -> Floats:
-    """The x with mean 0 such that Laplacian(weights)·x = gradient, by preconditioned conjugate gradients."""
+def _solve(weights: Floats, gradient: Floats, relative: float = 1e-15) -> Floats:
+    """The x with mean 0 such that Laplacian(weights)·x = gradient, by preconditioned conjugate gradients.
+
+    `relative` is what may be left of the gradient: a step far from the maximum need not be exact.
+    """
     degree = weights.sum(axis=1)
     x = np.zeros(len(gradient))
     residual = gradient - gradient.mean()
-    limit = 1e-15 * float(np.abs(residual).max(initial=0.0)) + 1e-300
+    limit = relative * float(np.abs(residual).max(initial=0.0)) + 1e-300
     z = residual / degree
     direction = z.copy()
     inner = float((residual * z).sum())
@@ -88,8 +91,9 @@ def fit_pairs(wins: Floats, start: Fit | None) -> Fit:
     """Bradley–Terry strengths from wins of row over column (ties as halves): Newton on the pair matrix."""
     games = wins + wins.T
     won = wins.sum(axis=1)
-    limit = _GRADIENT * float(wins.sum())
-    theta = np.zeros(len(wins)) if start is None else start.parameters[: len(wins)].copy()
+    total = float(wins.sum())
+    limit = _GRADIENT * total
+    theta = _first_guess(won, games) if start is None else start.parameters[: len(wins)].copy()
     step, before = np.zeros(len(wins)), np.inf
     for _ in range(_STEPS):
         p = special.expit((theta + step)[:, np.newaxis] - theta - step)
@@ -102,12 +106,20 @@ def fit_pairs(wins: Floats, start: Fit | None) -> Fit:
         weights = games * p * (1 - p)
         if slope <= limit:
             break
-        step = _solve(weights, gradient)
+        step = _solve(weights, gradient, max(1e-15, min(1e-3, slope / total)))
         if float(np.abs(step).max()) <= _SMALL_STEP:
             theta = theta + step
             break
     theta = theta - theta.mean()
     return Fit(theta, _laplacian(weights), _pair_likelihood(theta, wins), len(wins))
+
+
+def _first_guess(won: Floats, games: Floats) -> Floats:
+    """Log odds of the share of battles won, kept from the ends."""
+    played = games.sum(axis=1)
+    share = (won + 1) / (played + 2)
+    guess = np.log(share / (1 - share))
+    return np.asarray(guess - guess.mean())
 
 
 def _climb(

@@ -261,7 +261,7 @@ def _sandwich(problem: _Problem, fit: Fit, count: int) -> _Spread:
     projection[:models, :models] -= 1.0 / models
     covariance = projection @ covariance @ projection
     clustered = problem.clusters is not None
-    warnings = (f"only {count} clusters: sandwich errors are too small",) if clustered and count < 40 else ()  # noqa: PLR2004
+    warnings = (f"only {count} clusters: sandwich errors are too small",) if clustered and count < 40 else ()  # noqa: PLR2004 - few
     return _Spread(
         covariance,
         float(count - 1) if clustered else None,
