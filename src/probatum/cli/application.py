@@ -23,6 +23,7 @@ COMMANDS: Final = {
     "rescore": "Grade a run again, without a model.",
     "card": "Write the evaluation card of a run.",
     "validate": "Check that gold answers score 1 and wrong ones 0, and lint the items.",
+    "plan": "Say how many items a comparison needs, or what it can show.",
     "doctor": "Say what this machine can do.",
 }
 """Command → what it does; each is `probatum.cli.<name>:command`."""

@@ -43,13 +43,15 @@ def command(tasks: tuple[str, ...], data_directory: Path | None, workers: int | 
 
 def _print(found: Validation) -> None:
     verdict = "sound" if found.passed else "NOT sound"
+    scored = found.items - len(found.known_broken)
     click.echo(
-        f"{found.task}: {verdict}. {found.gold_right}/{found.items} gold answers score 1, "
-        f"{found.wrong_right}/{found.items} known-bad answers score 0"
+        f"{found.task}: {verdict}. {found.gold_right}/{scored} gold answers score 1, "
+        f"{found.wrong_right}/{scored} known-bad answers score 0"
         + (f" (executed under {found.isolation})" if found.isolation else "")
     )
     for name, reason in list(found.invalid.items())[:SHOWN]:
-        click.echo(f"  broken item {name!r}: {reason}")
+        known = "known to be broken, and in no rate" if name in found.known_broken else "broken item"
+        click.echo(f"  {known}: {name!r}: {reason}")
     for fault in found.faults[:SHOWN]:
         click.echo(
             f"  {fault.answer} answer of {fault.item_id!r}: {fault.status} ({fault.reason or 'no reason'})"
