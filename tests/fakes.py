@@ -8,9 +8,11 @@ model.asked            # every request that reached it, in order
 from __future__ import annotations
 
 import json
+import os
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -29,6 +31,7 @@ from probatum.core.records import (
 )
 from probatum.core.status import Status
 from probatum.models import Capabilities
+from probatum.models.settings import read_settings
 from probatum.prompting import ChatPrompt, CompletionPrompt
 from probatum.scoring import Rate
 
@@ -220,3 +223,54 @@ def write_sums(directory: Path, count: int, *, file: str = FILE, first: int = 0)
 def threads() -> list[str]:
     """Names of the threads of ours that are alive."""
     return sorted(one.name for one in threading.enumerate() if one.name.startswith("probatum"))
+
+
+# ── the same, for processes: as a package that adds a provider and a benchmark ──────────────────────
+
+TASK = sums_task()
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings of the provider `fake`."""
+
+    log: str
+    """File to which the item and sample of every request are written, one line each, before it is answered."""
+    delay: float = 0.0
+    """Seconds that an answer takes."""
+    api_key: str = ""
+    fail: bool = False
+    """Whether every answer is a permanent error."""
+
+
+@dataclass
+class LoggingModel(FakeModel):
+    """A `FakeModel` whose requests are seen from outside its process."""
+
+    settings: Settings = field(default_factory=lambda: Settings(log=os.devnull))
+
+    def answer(self, requests: Iterable[Request]) -> Iterator[Response]:
+        with Path(self.settings.log).open("a") as log:
+            for request in requests:
+                log.write(f"{request.item_id} {request.sample}\n")
+                log.flush()
+                time.sleep(self.settings.delay)
+                reply = failure(Finish.MODEL_ERROR) if self.settings.fail else answer_sums(request)
+                yield response_to(request, reply)
+
+
+def load(name: str, settings: Mapping[str, object]) -> LoggingModel:
+    """The provider `fake`."""
+    chosen = read_settings("fake", settings, Settings)
+    return LoggingModel(identity=Identity(provider="fake", name=name), settings=chosen)
+
+
+def install_plugins(directory: Path) -> Path:
+    """Writes a distribution that adds the provider `fake` and the task `sums`; returns its directory."""
+    about = directory / "probatum_fakes-1.0.dist-info"
+    about.mkdir(parents=True, exist_ok=True)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: probatum-fakes\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text(
+        "[probatum.models]\nfake = tests.fakes:load\n\n[probatum.benchmarks]\nsums = tests.fakes:TASK\n"
+    )
+    return directory
