@@ -215,7 +215,7 @@ def test_an_instruct_model_answers_messages(tmp_path):
     )
     model = load_model(f"llamacpp/{path}")
     assert model.capabilities.chat
-    assert model.identity.template is not None
+    assert model.identity.template == hashlib.sha256(TEMPLATE.encode()).hexdigest()
     messages = (Message("user", "hi"), Message("assistant", "x"), Message("user", "y"))
     assert model._tokens(messages) == [BOS, piece("h"), piece("i"), TURN, piece("x"), TURN, piece("y"), TURN]
     assert one(model, messages).text == "b"

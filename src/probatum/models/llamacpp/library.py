@@ -175,9 +175,6 @@ class Library:
                 raise self.unknown_layout(f"it has no function {name!r}")
             function.restype, function.argtypes = result, arguments
             setattr(self, name, function)
-        self._callback = LogCallback(self._log)  # held for as long as the library may call it
-        self.llama_log_set(self._callback, None)
-        self.llama_backend_init()
         for parameters, expected in (
             (self.llama_model_default_params(), MODEL_DEFAULTS),
             (self.llama_context_default_params(), CONTEXT_DEFAULTS),
@@ -185,6 +182,9 @@ class Library:
             for field, value in expected.items():
                 if getattr(parameters, field) != value:
                     raise self.unknown_layout(f"{field} is {getattr(parameters, field)!r}, not {value!r}")
+        self._callback = LogCallback(self._log)  # held for as long as the library may call it
+        self.llama_log_set(self._callback, None)
+        self.llama_backend_init()
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(name)  # only for names that are not there: tells mypy that others are

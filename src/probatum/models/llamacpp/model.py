@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from probatum.core.canonical import digest_json
 from probatum.core.errors import ModelError, UsageError
 from probatum.core.records import Finish, Identity, Prompted, Request, Response, Sampling
 from probatum.models.llamacpp import embedded
@@ -205,13 +205,13 @@ class LlamaModel:
         )
 
     def _identify(self, name: str, backend: str) -> Identity:
-        today = self._settings.today
+        today, template = self._settings.today, self._file.template
         return Identity(
             provider="llamacpp",
             name=name,
             weights=self._file.weights,
             tokenizer=self._file.header.tokenizer,
-            template=digest_json(self._file.template) if self._file.template is not None else None,
+            template=hashlib.sha256(template.encode()).hexdigest() if template is not None else None,
             precision=self._file.header.precision,
             backend=backend,
             settings={
