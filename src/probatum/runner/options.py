@@ -12,10 +12,53 @@ from urllib.parse import urlsplit, urlunsplit
 
 from probatum.core.errors import UsageError
 
-SECRET: Final = re.compile(r"(api_?key|secret|password|authorization|headers)", re.IGNORECASE)
+__all__ = ["Options"]
+
+SECRET: Final = re.compile(
+    r"api[_-]?key|secret|passw|authori[sz]ation|headers|cookie|credential|bearer|(^|[_-])(key|token)$",
+    re.IGNORECASE,
+)
 """Settings whose value is written down nowhere."""
 
-__all__ = ["Options"]
+
+@dataclass(frozen=True)
+class Range:
+    """The numbers that an option may be."""
+
+    words: str
+    low: float = -math.inf
+    high: float = math.inf
+    whole: bool = True
+    open_ends: frozenset[float] = frozenset()
+    """Ends that are themselves out of range."""
+
+    def holds(self, value: object) -> bool:
+        """Whether `value` is a finite number of the range; a truth value is none."""
+        if isinstance(value, bool) or not isinstance(value, int if self.whole else (int, float)):
+            return False
+        finite = not isinstance(value, float) or math.isfinite(value)
+        return finite and self.low <= value <= self.high and value not in self.open_ends
+
+
+_SHARE: Final = Range("a number from 0 to 1", 0, 1, whole=False)
+_POSITIVE: Final = Range("a whole number, 1 or more", 1)
+_COUNT: Final = Range("a whole number, 0 or more", 0)
+
+RANGES: Final[Mapping[str, Range]] = {
+    "limit": _POSITIVE,
+    "samples": _POSITIVE,
+    "temperature": Range("a number, 0 or more", 0, whole=False),
+    "top_p": Range("a number above 0, up to 1", 0, 1, whole=False, open_ends=frozenset({0})),
+    "top_k": _COUNT,
+    "max_tokens": _POSITIVE,
+    "shots": _COUNT,
+    "seed": Range("a whole number"),
+    "level": Range("a number between 0 and 1, such as 0.95", 0, 1, whole=False, open_ends=frozenset({0, 1})),
+    "minimum_answered": _SHARE,
+    "workers": _POSITIVE,
+}
+ALWAYS_SET: Final = frozenset({"seed", "level", "minimum_answered"})
+"""Options that no task decides: `None` is no choice there."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,29 +92,19 @@ class Options:
     """Where data sets lie; `None` is `PROBATUM_DATA`."""
 
     def __post_init__(self) -> None:
-        for name in ("temperature", "top_p", "level", "minimum_answered"):
+        for name, allowed in RANGES.items():
             value = getattr(self, name)
-            if value is not None:  # 0 and 0.0 are the same choice, and must be the same recipe
+            if value is None and name not in ALWAYS_SET:
+                continue
+            if not allowed.holds(value):
+                raise UsageError(f"{name} {value!r} cannot be used: give {allowed.words}")
+            if not allowed.whole:  # 0 and 0.0 are the same choice, and must be the same recipe
                 object.__setattr__(self, name, float(value))
-        for name, least in (("limit", 1), ("samples", 1), ("max_tokens", 1), ("shots", 0), ("workers", 1)):
-            value = getattr(self, name)
-            if value is not None and value < least:
-                raise UsageError(f"{name} {value!r} is out of range: use {least} or more")
-        for name, low, high in (
-            ("temperature", 0.0, math.inf),
-            ("top_p", 0.0, 1.0),
-            ("top_k", 0, math.inf),
-            ("level", 0.0, 1.0),
-            ("minimum_answered", 0.0, 1.0),
-        ):
-            value = getattr(self, name)
-            if value is not None and not (low <= value <= high and math.isfinite(value)):
-                raise UsageError(f"{name} {value!r} is out of range: use a number from {low:g} to {high:g}")
-        if self.level in (0.0, 1.0) or self.top_p == 0.0:
-            name = "top_p" if self.top_p == 0.0 else "level"
-            raise UsageError(f"{name} {getattr(self, name)!r} is out of range: use a number between 0 and 1")
         if self.form not in (None, "completion", "chat"):
             raise UsageError(f"form {self.form!r} is unknown: use 'completion' or 'chat'")
+        for name in ("allow_code_execution", "deduplicate"):
+            if not isinstance(getattr(self, name), bool):  # "no" would be a yes
+                raise UsageError(f"{name} {getattr(self, name)!r} cannot be used: give True or False")
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
@@ -95,4 +128,6 @@ def _shown(name: str, value: object) -> object:
         return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
     if isinstance(value, Mapping):
         return {str(key): _shown(str(key), inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_shown(name, inner) for inner in value]
     return value
