@@ -59,6 +59,8 @@ ENVIRONMENT: Final = {
     "PATH": "/usr/bin:/bin",
     "LANG": "C.UTF-8",
     "PYTHONHASHSEED": "0",
+    # functions of libraries are found at the start, and not once more in every candidate
+    "LD_BIND_NOW": "1",
     # large blocks in huge pages where the kernel offers them: filling memory costs a fifth of the CPU time
     "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import _socket
-import json
 import os
 import signal
 import sys
@@ -46,7 +45,7 @@ class Source:
         if not message:
             raise GoneError
         if message[:1] != b"w":
-            return dict(json.loads(message))
+            return _parsed(message)
         if self._waiting is not None:
             self._waiting[0].close()
         wire = Wire(_socket.socket(fileno=int.from_bytes(rights[0][2], sys.byteorder)))
@@ -59,7 +58,8 @@ class Source:
             raise GoneError
         chosen = self._waiting
         self._waiting = None
-        self._channel.send(json.dumps(limits).encode())
+        words = limits["cpu_seconds"], limits["wall_seconds"], limits["memory_bytes"]
+        self._channel.send(" ".join(map(repr, words)).encode())
         return chosen
 
     def kill(self) -> None:
@@ -71,9 +71,21 @@ class Source:
         while True:
             found = self.fill()
             if found is not None:
-                if "crashed" in found:
-                    raise CrashedError(found["crashed"])
                 return found
+
+
+def _parsed(message: bytes) -> dict[str, Any]:
+    """The zygote's words on how an execution ended (see `Zygote._report`)."""
+    if message.startswith(b"crashed"):
+        raise CrashedError(message.decode("utf-8", "replace"))
+    status, killed, cpu, wall, resident = message.decode("ascii").split()
+    return {
+        "status": int(status),
+        "killed": killed,
+        "cpu_seconds": float(cpu),
+        "wall_seconds": float(wall),
+        "peak_rss_bytes": int(resident),
+    }
 
 
 class Spent:
@@ -200,7 +212,7 @@ def _final(verdict: Verdict, ended: dict[str, Any]) -> Verdict:
     killed = ended["killed"]
     if killed in {"cpu", "idle", "wall"}:
         return {"status": "timeout", "detail": killed}
-    if killed == "memory" or (ended["memory"] and verdict["status"] == "gone"):
+    if killed == "memory" and verdict["status"] != "memory_limit":
         return {"status": "memory_limit"}
     if verdict["status"] != "gone":
         return verdict

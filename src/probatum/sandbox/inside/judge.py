@@ -286,6 +286,8 @@ def _of_tests(error: BaseException) -> Verdict:
         return dict(known)
     kind = type(error).__name__
     text = str(error)[:MESSAGE]
+    if getattr(type(error), "fault_of_tests", False):  # no class of the candidate's ever comes here
+        return {"status": "sandbox_error", "detail": "tests", "message": text}
     if isinstance(error, AssertionError):
         return {"status": "assertion_failed", "detail": kind, "message": text}
     if isinstance(error, MemoryError):

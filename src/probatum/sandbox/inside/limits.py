@@ -151,6 +151,14 @@ def busy(pid: int) -> float:
     return cpu + waited
 
 
+class Allowed(NamedTuple):
+    """What the watch enforces."""
+
+    cpu_seconds: float
+    wall_seconds: float
+    memory_bytes: int
+
+
 class Ended(NamedTuple):
     """How the first process of an execution ended; all its others ended with it."""
 
@@ -165,7 +173,7 @@ class Ended(NamedTuple):
 
 def watch(
     pid: int,
-    limits: dict[str, Any],
+    allowed: Allowed,
     look: Callable[[], Usage],
     judge: int,
     orders: Callable[[], bool],
@@ -197,10 +205,10 @@ def watch(
             used = look()
             judge_now = busy(judge)
             judge_began = judge_now if judge_began is None else judge_began
-            killed = killed or _exceeded(used, limits, elapsed, judge_now - judge_began)
+            killed = killed or _exceeded(used, allowed, elapsed, judge_now - judge_began)
             if killed is not None:
                 os.kill(pid, signal.SIGKILL)
-            next_look = elapsed + min(LONGEST, max(0.02, limits["cpu_seconds"] - used.cpu))
+            next_look = elapsed + min(LONGEST, max(0.02, allowed.cpu_seconds - used.cpu))
         # the first process of a pid namespace is reaped after all others: nothing is left
         _, status, spent = os.wait4(pid, 0)
     finally:
@@ -214,14 +222,13 @@ def watch(
     )
 
 
-def _exceeded(used: Usage, limits: dict[str, Any], elapsed: float, judge: float) -> str | None:
-    cpu = limits["cpu_seconds"]
-    if used.cpu >= cpu:
+def _exceeded(used: Usage, allowed: Allowed, elapsed: float, judge: float) -> str | None:
+    if used.cpu >= allowed.cpu_seconds:
         return "cpu"
-    if used.resident >= limits["memory_bytes"]:
+    if used.resident >= allowed.memory_bytes:
         return "memory"
-    if elapsed - used.waited - judge >= IDLE * cpu:
+    if elapsed - used.waited - judge >= IDLE * allowed.cpu_seconds:
         return "idle"
-    if elapsed >= limits["wall_seconds"]:
+    if elapsed >= allowed.wall_seconds:
         return "wall"
     return None

@@ -12,7 +12,6 @@ from __future__ import annotations
 import _socket
 import contextlib
 import gc
-import json
 import os
 import signal
 import sys
@@ -76,6 +75,7 @@ class Zygote:
 
     def serve(self) -> None:
         """Answers the judge's orders until it is gone."""
+        candidate.rehearse()
         gc.collect()
         syscalls.trim_memory()
         gc.freeze()
@@ -87,14 +87,14 @@ class Zygote:
                 return
             if message == b"kill":  # came too late: its target is dead
                 continue
-            order = json.loads(message)
+            cpu, wall, memory = message.split()
             running = waiting
             waiting = 0
             with contextlib.suppress(OSError):  # no process to be had now: after this one there will be
                 waiting = self._next()
             ended = limits.watch(
                 running,
-                order,
+                limits.Allowed(float(cpu), float(wall), int(memory)),
                 self._look(running, waiting),
                 self._judge_pid,
                 self._killed,
@@ -104,19 +104,16 @@ class Zygote:
                 limits.end_family(os.getpid(), spared=waiting)
             if waiting == 0 or os.waitpid(waiting, os.WNOHANG)[0]:
                 waiting = self._next(again=waiting != 0)
-            self._judge.send(
-                json.dumps(
-                    {
-                        "status": ended.status,
-                        "killed": ended.killed,
-                        "cpu_seconds": ended.cpu_seconds,
-                        "wall_seconds": ended.wall_seconds,
-                        "peak_rss_bytes": ended.peak_rss_bytes,
-                        "left_files": self._clean(),
-                        "memory": os.WIFSIGNALED(ended.status) and self._killed_for_memory.rose(),
-                    }
-                ).encode()
-            )
+            self._clean()
+            self._judge.send(self._report(ended))
+
+    def _report(self, ended: limits.Ended) -> bytes:
+        """How an execution ended, as words: JSON would touch memory that the next clone must copy."""
+        out_of_memory = os.WIFSIGNALED(ended.status) and self._killed_for_memory.rose()
+        killed = "memory" if out_of_memory and ended.killed is None else ended.killed or "no"
+        return (
+            f"{ended.status} {killed} {ended.cpu_seconds!r} {ended.wall_seconds!r} {ended.peak_rss_bytes}"
+        ).encode()
 
     def _look(self, running: int, waiting: int) -> Callable[[], limits.Usage]:
         """How the watch sees what the execution has used so far."""
@@ -128,15 +125,14 @@ class Zygote:
     def _killed(self) -> bool:
         return self._judge.recv(MAX_MESSAGE) in {b"kill", b""}
 
-    def _clean(self) -> bool:
+    def _clean(self) -> None:
         """Has the work directory replaced where the execution touched it."""
         if self._state() == self._untouched:
-            return False
+            return
         self._supervisor.send(b"replace")
         if self._supervisor.recv(16) != b"done":
             os._exit(1)
         self._untouched = self._state()
-        return True
 
     def _state(self) -> tuple[int, int, int]:
         """Of the work directory; the time alone is too coarse to show what happens just after a mount."""
@@ -201,4 +197,4 @@ def start(
     except Exception:  # noqa: BLE001 - told to the judge, who tells the host
         import traceback  # noqa: PLC0415 - it would cost memory in every candidate
 
-        judge.send(json.dumps({"crashed": traceback.format_exc()[-4000:]}).encode())
+        judge.send(b"crashed " + traceback.format_exc()[-4000:].encode("utf-8", "replace"))
