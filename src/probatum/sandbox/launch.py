@@ -151,19 +151,24 @@ def _bubblewrap(settings: Settings) -> list[str]:
         arguments += ["--symlink", str(Path(link).readlink()), link]
     python = _python()
     loader = {path for path in ("/usr/lib64", "/lib64") if Path(path).is_dir()}
-    shown = loader | {
-        *_interpreter_paths(settings.preload),
-        *settings.paths,
-        python,
-        os.path.realpath(python),
-    }
-    for path in sorted({*shown, str(HERE)}):
+    shown = (
+        {str(HERE)}
+        | loader
+        | {
+            *_interpreter_paths(settings.preload),
+            *settings.paths,
+            python,
+            os.path.realpath(python),
+        }
+    )
+    for path in sorted(shown):
         if not any(path == link or path.startswith(link + "/") for link in links):
             arguments += ["--ro-bind", path, path]
     for device in ("null", "zero", "random", "urandom"):
         arguments += ["--dev-bind", f"/dev/{device}", f"/dev/{device}"]
     for link in ("/dev/shm", "/tmp"):  # noqa: S108 - links into the private work directory
-        arguments += ["--symlink", "/w", link]
+        if not any(path.startswith(link + "/") for path in shown):
+            arguments += ["--symlink", "/w", link]
     arguments += ["--dir", "/w", "--proc", "/proc", "--remount-ro", "/"]
     return [*arguments, *_interpreter()]
 

@@ -111,7 +111,7 @@ def safe():
     ("gives a private work directory", "passed", """
 import os
 def safe():
-    seen = os.listdir(".") + os.listdir("/tmp") + os.listdir("/dev/shm")
+    seen = os.listdir(".") + os.listdir("/dev/shm")
     open("left", "w").close()
     return seen == []
 """),

@@ -10,6 +10,7 @@ ordinary user where user namespaces are allowed.
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 from collections.abc import Sequence
@@ -87,7 +88,8 @@ def build_root(root: str, paths: Sequence[str]) -> None:
     for name in ("/proc", "/w", "/old"):
         os.mkdir(root + name)
     for name in ("/dev/shm", "/tmp"):  # noqa: S108 - links into the private work directory
-        os.symlink("/w", root + name)
+        if not os.path.isdir(root + name):  # an interpreter below /tmp is shown there
+            os.symlink("/w", root + name)
     if os.path.exists("/dev/fd"):
         os.symlink("/proc/self/fd", root + "/dev/fd")
 
@@ -170,7 +172,21 @@ def give_up_root() -> None:
     syscalls.prctl(syscalls.PR_SET_DUMPABLE, 1)  # else /proc/self belongs to root, and no id can be mapped
 
 
-ROOM: Final = "/tmp"  # noqa: S108 - any directory that exists everywhere: a tmpfs of ours is mounted over it
+ROOMS: Final = ("/tmp", "/mnt", "/media", "/srv", "/run", "/opt", "/var/tmp")  # noqa: S108 - mounted over
+
+
+def room(paths: Sequence[str]) -> str:
+    """A directory to build the new root over: a tmpfs hides what was there, so nothing needed may be below.
+
+    Raises:
+        OSError: there is none.
+    """
+    for folder in ROOMS:
+        if os.path.isdir(folder) and not any(
+            path == folder or path.startswith(folder + "/") for path in paths
+        ):
+            return folder
+    raise OSError(errno.ENOENT, f"none of {', '.join(ROOMS)} can be mounted over")
 
 
 def enter(paths: Sequence[str]) -> None:
@@ -183,26 +199,26 @@ def enter(paths: Sequence[str]) -> None:
     """
     others = CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWPID
     root = os.geteuid() == 0
+    place = room(paths)
     if root:  # while still root, who may read every path of the interpreter
         syscalls.unshare(CLONE_NEWNS)
-        build_root(ROOM, paths)
-        syscalls.mount("/proc", ROOM + "/proc", None, MS_BIND)  # a new one may be mounted where one is seen
-        enter_root(ROOM)
+        build_root(place, paths)
+        syscalls.mount("/proc", place + "/proc", None, MS_BIND)  # a new one may be mounted where one is seen
+        enter_root(place)
         give_up_root()
     _map_user()
     syscalls.unshare(others)
     if not root:
-        build_root(ROOM, paths)
+        build_root(place, paths)
     _unshare_cgroup()
     child = os.fork()
     if child:
         _stub(child)
     syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
     syscalls.set_hostname("sandbox")
-    place = "" if root else ROOM
-    syscalls.mount("proc", place + "/proc", "proc", _SAFE | MS_NOEXEC)
+    syscalls.mount("proc", "/proc" if root else place + "/proc", "proc", _SAFE | MS_NOEXEC)
     if not root:
-        enter_root(ROOM)
+        enter_root(place)
     with open("/proc/sys/user/max_user_namespaces", "w", encoding="ascii") as file:
         file.write("0")  # counts for this user namespace: no candidate makes one below it
 
