@@ -9,7 +9,7 @@ DEMO   := demo
 demo: setup-demo  ## a real model on real problems: table, card
 	@mkdir -p $(DEMO)
 	$(BIN)/probatum doctor --store $(DEMO)/probatum.db
-	$(BIN)/probatum run humaneval --model llamacpp/gemma-3-270m --allow-code-execution \
+	$(BIN)/probatum run humaneval --model llamacpp/gemma-3-270m --max-tokens 256 --allow-code-execution \
 	    --store $(DEMO)/probatum.db --samples-out $(DEMO)/samples.jsonl
 	$(BIN)/probatum card latest --store $(DEMO)/probatum.db -o $(DEMO)/card.md
 	@echo "samples: $(DEMO)/samples.jsonl    card: $(DEMO)/card.md"
