@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from probatum import benchmarks
+from probatum.cli import main
 from tests.fakes import install_plugins
 
 ROOT = Path(__file__).parent.parent
@@ -31,6 +33,42 @@ def work(tmp_path: Path) -> Path:
     directory = tmp_path / "work"
     directory.mkdir()
     return directory
+
+
+@pytest.fixture
+def probatum_here(
+    work: Path,
+    environment: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> Iterator[Callable[..., Finished]]:
+    """As `probatum`, within this process: for tables of many short commands."""
+    monkeypatch.chdir(work)
+    for name in [name for name in os.environ if name.startswith("PROBATUM_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.syspath_prepend(environment["PYTHONPATH"].rpartition(os.pathsep)[2])
+    forget_plugins()
+
+    def run(*arguments: object, env: dict[str, str] | None = None) -> Finished:
+        command = ["probatum", *map(str, arguments)]
+        with monkeypatch.context() as here:
+            here.setattr(sys, "argv", command)
+            for name, value in (env or {}).items():
+                here.setenv(name, value)
+            capfd.readouterr()
+            with pytest.raises(SystemExit) as ended:
+                main()
+        written = capfd.readouterr()
+        return Finished(command, int(ended.value.code or 0), written.out, written.err)
+
+    yield run
+    monkeypatch.undo()
+    forget_plugins()
+
+
+def forget_plugins() -> None:
+    """Entry points are looked up once a process; tests add some."""
+    benchmarks._foreign.cache_clear()
 
 
 @pytest.fixture

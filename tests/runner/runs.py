@@ -13,6 +13,8 @@ from probatum.core.run import Run
 from probatum.models import Model
 from probatum.runner import EvaluatedRun, Options, Progress
 from probatum.runner.evaluation import Evaluation
+from probatum.runner.preparation import prepare
+from probatum.runner.resolution import protocol_for
 from probatum.store import Store
 
 
@@ -53,15 +55,18 @@ def carry_out(
     **options: object,
 ) -> EvaluatedRun:
     """As `evaluate`, with a sandbox and a stop event of one's own."""
+    chosen = Options(data_directory=data, **options)
+    named = tasks if isinstance(tasks, list) else [tasks]
+    prepared = [prepare(protocol_for(task, model, chosen), chosen, model) for task in named]
     evaluation = Evaluation(
         model,
         store,
         sandbox or FakeSandbox(),
-        Options(data_directory=data, **options),
+        chosen,
         progress or Progress(),
         stop or threading.Event(),
     )
-    return evaluation.run(tasks if isinstance(tasks, list) else [tasks])
+    return evaluation.carry_out(evaluation.record([one.record for one in prepared]), prepared)
 
 
 Outcomes = list[tuple[str, str, int, str, dict[str, float], str | None, str | None]]

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import click
-from rich.markup import escape
-from rich.table import Table
 
 from probatum.cli.options import DEFAULT_STORE, json_option, store_option
 from probatum.cli.output import print_json
-from probatum.cli.tables import console, print_run
+from probatum.cli.tables import console, print_run, print_table
 from probatum.core.run import Run
 from probatum.runner import EvaluatedRun
 from probatum.runner.result import task_estimates
@@ -43,11 +41,12 @@ def command(run: str | None, store: str | None, as_json: bool) -> int:
 
 
 def _print_runs(runs: list[Run]) -> None:
-    table = Table(
-        "run", "updated", "state", "model", "task", "n", "value", "interval", box=None, pad_edge=False
-    )
+    if not runs:
+        console().print("no run is in this store yet; `probatum run mini --model …` makes one")
+        return
+    rows = []
     for run in runs:
-        for place, task in enumerate(run.tasks):
+        for task in run.tasks:
             first = [run.id, run.updated, run.state.value, f"{run.model.provider}/{run.model.name}"]
             estimate = next(iter(task_estimates(task)), None)
             cells = ["-", "-", "-"]
@@ -56,6 +55,6 @@ def _print_runs(runs: list[Run]) -> None:
                 if estimate.low is not None and estimate.high is not None:
                     interval = f"[{estimate.low:.4f}, {estimate.high:.4f}]"
                 cells = [str(estimate.n), f"{estimate.name} {estimate.value:.4f}", interval]
-            row = [*(first if place == 0 else [""] * len(first)), task.task, *cells]
-            table.add_row(*map(escape, row))
-    console().print(table if runs else "no run is in this store yet; `probatum run mini --model …` makes one")
+            rows.append([*first, task.task, *cells])
+    columns = ("run", "updated", "state", "model", "task", "n", "value", "interval")
+    print_table(console(), columns, rows, right=("n",))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -13,8 +14,10 @@ from probatum.core.run import RunState
 from probatum.runner import EvaluatedRun, Progress
 from probatum.runner.result import task_estimates
 
-__all__ = ["console", "print_run"]
+__all__ = ["console", "print_run", "print_table"]
 
+COLUMNS = ("task", "metric", "n", "value", "interval", "method", "coverage", "bounds", "chance")
+GAP = 2  # blanks between columns
 WIDE = 132  # columns where no terminal says how many it has: in a file nothing is cut off
 
 
@@ -33,14 +36,8 @@ def print_run(run: EvaluatedRun, progress: Progress | None = None) -> None:
         f"state {_state(run.record.state)}",
         highlight=False,
     )
-    table = Table(header_style="bold", box=None, pad_edge=False)
-    for name in ("task", "metric", "n", "value", "interval", "method", "coverage", "bounds", "chance"):
-        right = name in ("n", "value", "coverage", "chance")
-        table.add_column(name, justify="right" if right else "left", no_wrap=name != "method")
-    for task in run.record.tasks:
-        for place, estimate in enumerate(task_estimates(task)):
-            table.add_row(escape(task.task) if place == 0 else "", *map(escape, _cells(estimate)))
-    out.print(table)
+    rows = [[task.task, *_cells(estimate)] for task in run.record.tasks for estimate in task_estimates(task)]
+    print_table(out, COLUMNS, rows, right=("n", "value", "coverage", "chance"))
     for task in run.record.tasks:
         statuses = run.statuses[task.task]
         out.print(f"{escape(task.task)}: {_counts(statuses)}", highlight=False)
@@ -56,6 +53,31 @@ def print_run(run: EvaluatedRun, progress: Progress | None = None) -> None:
             f"{progress.executed} executions ({progress.reused_executions} reused)",
             highlight=False,
         )
+
+
+def print_table(
+    out: Console, columns: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[str] = ()
+) -> None:
+    """A table; on a terminal too narrow for it a paragraph a row, since a number that is cut is another.
+
+    A first cell that repeats the one above it is left empty in the table.
+    """
+    widths = [max(map(cell_len, cells)) + GAP for cells in zip(columns, *rows, strict=True)]
+    if not out.is_terminal:
+        out.width = max(out.width, sum(widths))
+    if sum(widths) > out.width:
+        for row in rows:
+            named = [f"{name} {cell}" for name, cell in zip(columns, row, strict=True) if cell != "-"]
+            out.print(escape(", ".join(named)), highlight=False)
+        return
+    table = Table(header_style="bold", box=None, pad_edge=False, padding=(0, GAP, 0, 0))
+    for name in columns:
+        table.add_column(name, justify="right" if name in right else "left", no_wrap=True)
+    above = ""
+    for first, *rest in rows:
+        table.add_row("" if first == above else escape(first), *map(escape, rest))
+        above = first
+    out.print(table)
 
 
 def _cells(estimate: Estimate) -> list[str]:

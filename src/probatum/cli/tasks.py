@@ -6,12 +6,11 @@ from typing import Any
 
 import click
 from rich.markup import escape
-from rich.table import Table
 
 from probatum.benchmarks import find_task, task_names
 from probatum.cli.options import json_option
 from probatum.cli.output import print_json
-from probatum.cli.tables import console
+from probatum.cli.tables import console, print_table
 from probatum.core.canonical import canonical, digest
 from probatum.core.protocol import Task
 
@@ -34,14 +33,15 @@ def command(task: str | None, as_json: bool) -> int:
     if as_json:
         print_json({"tasks": [_plain(one) for one in found_tasks]})
         return 0
-    table = Table("task", "version", "forms", "code", "chance", "summary", box=None, pad_edge=False)
+    rows = []
     for one in found_tasks:
         plain = _plain(one)
         chance = "-" if one.chance is None else f"{one.chance:.4f}"
         executes = "executes" if one.executes_code else "-"
-        row = [one.name, str(one.version), ", ".join(plain["forms"]), executes, chance, one.summary]
-        table.add_row(*map(escape, row))
-    console().print(table)
+        rows.append([one.name, str(one.version), ", ".join(plain["forms"]), executes, chance, one.summary])
+    print_table(
+        console(), ("task", "version", "forms", "code", "chance", "summary"), rows, right=("version",)
+    )
     return 0
 
 

@@ -57,7 +57,7 @@ def make_card(run: Run, *, decision: str | None = None) -> Card:
             "python": _known(run.environment.get("python")),
             "platform": _known(run.environment.get("platform")),
             "dependencies": _known(run.environment.get("dependencies")),
-            "options": run.options,
+            "options": _known(_given(run.options)),
             "answers taken from run": run.options.get("answers_of", "none: asked in this run"),
         },
         "Tools and permissions": {
@@ -78,7 +78,7 @@ def make_card(run: Run, *, decision: str | None = None) -> Card:
         sections |= _task_sections(run, task)
     sections["Validity"] = {
         "contamination audit": f"{UNKNOWN}: not made",
-        "execution date": f"{run.created} to {run.updated}",
+        "execution date": f"{_known(run.created)} to {_known(run.updated)}",
         "state": run.state.value,
         "known limits": "; ".join(_limits(run)) or UNKNOWN,
     }
@@ -129,7 +129,7 @@ def _task_sections(run: Run, task: TaskRun) -> dict[str, dict[str, object]]:
             "task digest": task.protocol,
             "form": _known(protocol.get("form")),
             "few-shot ids and order": _shots(task),
-            "decoding": sampling or UNKNOWN,
+            "decoding": _known(_given(sampling)),
             "samples an item": _known(protocol.get("samples")),
             "seed": _known(protocol.get("seed")),
             "scoring": _component(task, "scorer"),
@@ -207,7 +207,8 @@ def _task(task: TaskRun, name: str) -> object:
 
 def _component(task: TaskRun, name: str) -> str:
     """A component as `Name(field=value, …)`, from its canonical form."""
-    return _call(_fields(_protocol(task).get("task")).get(name))
+    form = _fields(_protocol(task).get("task")).get(name)
+    return UNKNOWN if form is None else _call(form)
 
 
 def _call(form: Any) -> str:
@@ -253,6 +254,11 @@ def _counted(task: TaskRun) -> frozenset[Status]:
 def _denominators(task: TaskRun) -> str:
     wrong = ", ".join(sorted(_counted(task) - {Status.SCORED})) or "nothing else"
     return f"{_policy(task).get('name', UNKNOWN)}: scored, and as wrong {wrong}; capability: scored alone"
+
+
+def _given(choices: Mapping[str, object]) -> dict[str, object]:
+    """The choices that were made; what is left to the task or to the seeds stands elsewhere."""
+    return {name: value for name, value in choices.items() if value is not None}
 
 
 def _known(value: object) -> object:

@@ -88,12 +88,14 @@ def evaluate(
     counters = progress or Progress()
     loaded = load_model(model, options.settings) if isinstance(model, str) else model
     try:
+        prepared = [prepare(protocol_for(task, loaded, options), options, loaded) for task in found]
         with (
             store_for(store) as opened,
             LazySandbox(options.workers) as sandbox,
             interruptible(counters) as stop,
         ):
-            return Evaluation(loaded, opened, sandbox, options, counters, stop).run(found)
+            evaluation = Evaluation(loaded, opened, sandbox, options, counters, stop)
+            return evaluation.carry_out(evaluation.record([one.record for one in prepared]), prepared)
     finally:
         if isinstance(model, str):
             loaded.close()
@@ -137,13 +139,6 @@ class Evaluation:
     options: Options
     progress: Progress = field(default_factory=Progress)
     stop: threading.Event = field(default_factory=threading.Event)
-
-    def run(self, tasks: Sequence[Task]) -> EvaluatedRun:
-        """Settles everything about all tasks, then carries them out."""
-        prepared = [
-            prepare(protocol_for(task, self.model, self.options), self.options, self.model) for task in tasks
-        ]
-        return self.carry_out(self.record([one.record for one in prepared]), prepared)
 
     def carry_out(self, record: Run, tasks: Sequence[Asked]) -> EvaluatedRun:
         """Asks and grades task after task, summarises each, and writes the run down however it ends."""
