@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from probatum.core.errors import ProtocolError
 from probatum.core.protocol import Form, FormScorer, ProgramScorer, Scorer, Task
 from probatum.core.records import Item, Outcome, Program, Response
 from probatum.core.status import Status
@@ -15,6 +17,8 @@ from probatum.runner.isolation import LazySandbox
 from probatum.runner.lint import Finding, lint
 
 __all__ = ["Validation", "validate"]
+
+Verdict = TypeVar("Verdict", Outcome, "Outcome | Program")
 
 
 @dataclass(frozen=True)
@@ -44,11 +48,15 @@ class Validation:
     findings: tuple[Finding, ...] = ()
     invalid: dict[str, str] = field(default_factory=dict)
     """Broken items: id → reason."""
+    known_broken: tuple[str, ...] = ()
+    """Those of them that the task itself declares: they are in no rate, and no surprise."""
 
     @property
     def passed(self) -> bool:
-        """Whether every gold answer scores 1, every bad one 0, and no item is broken."""
-        return self.items > 0 and not self.faults and not self.invalid
+        """Whether every gold answer scores 1, every bad one 0, and no item is broken unawares."""
+        sound = self.items - len(self.invalid)
+        counted = self.items > 0 and self.gold_right == self.wrong_right == sound
+        return counted and not self.faults and not self.invalid.keys() - set(self.known_broken)
 
     def plain(self) -> dict[str, Any]:
         """As JSON data."""
@@ -62,6 +70,7 @@ def validate(task: Task, *, data_directory: Path | None = None, workers: int | N
 
     Raises:
         DataError: the rows cannot be used.
+        ProtocolError: `gold` or `wrong` of the task raises.
         SandboxError: programs must run, and nothing here would hold them.
     """
     dataset = load_items(task.source, task.row, task.to_item, data_directory=data_directory)
@@ -91,12 +100,13 @@ def validate(task: Task, *, data_directory: Path | None = None, workers: int | N
         ),
         findings=tuple(findings),
         invalid=dict(dataset.invalid),
+        known_broken=tuple(item.id for item in dataset if item.invalid is not None),
     )
 
 
 def _scores(outcome: Outcome, key: str, value: float) -> bool:
     """Whether it was compared and scored so; an answer that was not understood scores nothing."""
-    return outcome.status is Status.SCORED and outcome.scores[key] == value
+    return outcome.status is Status.SCORED and outcome.scores.get(key) == value
 
 
 def _fault(outcome: Outcome, answer: str) -> Fault:
@@ -129,18 +139,25 @@ class Grader:
             yield from self._executed(self.scorer, answer)
             return
         for item, responses in self._given(answer):
-            yield self.scorer.grade(item, 0, responses)
+            yield _graded(item, partial(self.scorer.grade, item, 0, responses))
 
     def _given(self, answer: Callable[[Item], str]) -> Iterator[tuple[Item, list[Response]]]:
         for item in self.dataset:
             if item.id not in self.dataset.invalid:
-                yield item, [Response(request="", text=answer(item))]
+                try:
+                    text = answer(item)
+                except Exception as error:
+                    raise ProtocolError(
+                        f"the task's {getattr(answer, '__name__', 'answer')!r} fails on item {item.id!r}: "
+                        f"{type(error).__name__}: {error}; mend the task"
+                    ) from error
+                yield item, [Response(request="", text=text)]
 
     def _executed(self, scorer: ProgramScorer, answer: Callable[[Item], str]) -> Iterator[Outcome]:
         waiting: dict[str, list[tuple[Item, list[Response]]]] = {}
         programs: list[Program] = []
         for item, responses in self._given(answer):
-            what = scorer.program(item, 0, responses)
+            what = _graded(item, partial(scorer.program, item, 0, responses))
             if isinstance(what, Outcome):
                 yield what
                 continue
@@ -149,4 +166,13 @@ class Grader:
             waiting.setdefault(what.digest, []).append((item, responses))
         for execution in self.sandbox.execute(programs):
             for item, responses in waiting[execution.program]:
-                yield scorer.verdict(item, 0, responses, execution)
+                yield _graded(item, partial(scorer.verdict, item, 0, responses, execution))
+
+
+def _graded(item: Item, grade: Callable[[], Verdict]) -> Verdict | Outcome:
+    """What the scorer says; where it raises, a fault of this item rather than the end of the check."""
+    try:
+        return grade()
+    except Exception as error:  # noqa: BLE001 - the boundary of graders, ours and others'
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        return Outcome(item_id=item.id, sample=0, status=Status.GRADER_ERROR, reason=reason)
