@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from probatum.store import Store, open_store
-from tests.fakes import threads, write_sums
+from tests.fakes import write_sums
 
 
 @pytest.fixture
@@ -26,7 +27,6 @@ def data(tmp_path: Path) -> Path:
 @pytest.fixture(autouse=True)
 def _no_thread_is_left() -> Iterator[None]:
     """However a run ends, the threads beside it come to an end with it."""
-    before = threads()
+    before = set(threading.enumerate())
     yield
-    assert [name for name in threads() if name in ("probatum-answering", "probatum-executing")] == []
-    assert set(threads()) <= set(before)
+    assert [thread.name for thread in threading.enumerate() if thread not in before] == []

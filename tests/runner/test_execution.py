@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import threading
-from dataclasses import dataclass, replace
+import time
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -13,6 +14,7 @@ from probatum.core.errors import ConsentError, SandboxError
 from probatum.core.records import ExecutionStatus, Finish, Outcome
 from probatum.core.status import Status
 from probatum.runner import Progress
+from probatum.sandbox import isolation_report
 from probatum.scoring import PassAtK
 from tests.fakes import Echo, FakeModel, answer_sums, failure, response_to, sums_task
 from tests.runner.runs import FakeSandbox, carry_out, kept, outcomes, statuses
@@ -127,25 +129,43 @@ def test_a_sandbox_that_stops_early_stops_the_run(store, data):
     assert (run.state, kept(store, run.id)) == ("failed", 3)
 
 
+@dataclass
+class Waiting(FakeModel):
+    """Answers the next request only after the last one is graded, or after a minute."""
+
+    progress: Progress = field(default_factory=Progress)
+    gave_up: bool = False
+
+    def answer(self, requests):
+        for number, request in enumerate(requests, 1):
+            yield response_to(request, self.reply(request))
+            until = time.monotonic() + 60
+            while self.progress.done < number and not self.gave_up:
+                time.sleep(0.01)
+                self.gave_up = time.monotonic() > until
+
+
 def test_executions_do_not_wait_for_the_next_answer(store, data):
     """A slow model keeps no verdict from being kept: a kill loses what is in flight, and no more."""
-
-    class Waiting(FakeModel):
-        def answer(self, requests):
-            for number, request in enumerate(requests):
-                yield response_to(request, answer_sums(request))
-                while progress.done <= number and not gave_up.wait(0.01):
-                    pass
-
-    progress, gave_up = Progress(), threading.Event()
-    timer = threading.Timer(60, gave_up.set)
-    timer.start()
-    try:
-        run = run_code(Waiting(), store, data, limit=5, progress=progress)
-    finally:
-        timer.cancel()
-    assert not gave_up.is_set()
+    model = Waiting()
+    run = run_code(model, store, data, limit=5, progress=model.progress)
+    assert not model.gave_up
     assert statuses(run) == {"scored": 5}
+
+
+@pytest.mark.skipif(isolation_report().level is None, reason="this machine offers no isolation")
+def test_the_real_sandbox_gives_each_verdict_as_it_falls_and_is_closed_with_the_run(store):
+    model = Waiting(reply=lambda _: "    return 1")
+    options = {"store": store, "allow_code_execution": True, "workers": 1}
+    first = evaluate("mini_code", model=model, progress=model.progress, **options)
+    assert not model.gave_up
+    assert statuses(first, "mini_code") == {"scored": 10}
+    assert first.record.environment["isolation"]
+    again = Progress()
+    second = evaluate("mini_code", model=model, progress=again, **options)
+    assert (again.asked, again.executed, again.reused_executions) == (0, 0, 10)
+    assert second.estimates == first.estimates
+    assert outcomes(store, second.id) == outcomes(store, first.id)
 
 
 def test_an_answer_without_a_program_is_not_executed(store, data):

@@ -134,15 +134,18 @@ def test_ctrl_c_finishes_what_is_in_flight_keeps_it_and_ends_with_130(tmp_path, 
 
 def test_ctrl_c_twice_stops_at_once_and_what_had_arrived_is_kept(tmp_path, data):
     store, log = tmp_path / "stopped.db", tmp_path / "log"
-    process = start(store, data, log, 5.0)
+    process = start(store, data, log, 60.0)  # seconds an answer: longer than anybody waits
     wait_for_lines(process, log, 1)
-    begun = time.monotonic()
-    while process.poll() is None:  # the second one may be sent before the first is handled
-        process.send_signal(signal.SIGINT)
-        time.sleep(0.3)
-        assert time.monotonic() - begun < PATIENCE
-    process.communicate()
-    assert process.returncode != 0
+    process.send_signal(signal.SIGINT)
+    for _ in range(10):  # two that come too close together are one
+        try:
+            time.sleep(1.0)
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=10.0)
+            break
+        except subprocess.TimeoutExpired:
+            continue
+    assert process.returncode not in (0, None)
     with open_store(str(store), create=False) as opened:
         assert opened.run("latest").state == "interrupted"
 

@@ -25,10 +25,10 @@ def shown_progress(*, enabled: bool) -> Iterator[Progress]:
         yield progress
         return
     bar = Bar(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=24),
         MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}"),
+        TextColumn("{task.fields[rate]}", markup=False),
         TimeRemainingColumn(),
         TextColumn("{task.fields[statuses]}", markup=False),
         console=Console(stderr=True),
