@@ -1,18 +1,14 @@
 from __future__ import annotations
 
-import threading
 import time
 
 import pytest
 
 from probatum.cli.progress import shown_progress
 from probatum.core.status import Status
+from tests.fakes import threads
 
 PATIENCE = 60.0
-
-
-def watchers() -> int:
-    return sum(thread.name.startswith("Thread") for thread in threading.enumerate())
 
 
 @pytest.fixture
@@ -35,7 +31,6 @@ def shown_until(capfd, words: list[str]) -> str:
 
 @pytest.mark.usefixtures("terminal")
 def test_progress_shows_counts_and_statuses_on_stderr_and_ends(capfd):
-    before = watchers()
     with shown_progress(enabled=True) as progress:
         progress.begin("sums", 40)
         progress.done, progress.asked, progress.reused = 10, 7, 3
@@ -43,7 +38,7 @@ def test_progress_shows_counts_and_statuses_on_stderr_and_ends(capfd):
         shown_until(capfd, ["sums", "10/40", "scored 9", "refused 1", "asked 7", "reused 3"])
         progress.stopping = True
         shown_until(capfd, ["finishing what is in flight"])
-    assert watchers() == before
+    assert threads() == []
 
 
 @pytest.mark.usefixtures("terminal")
@@ -62,8 +57,7 @@ def test_progress_that_is_not_wanted_writes_nothing(capfd):
 
 @pytest.mark.usefixtures("terminal")
 def test_an_error_of_the_run_comes_through(capfd):
-    before = watchers()
     with pytest.raises(KeyError), shown_progress(enabled=True):
         raise KeyError
-    assert watchers() == before
+    assert threads() == []
     assert capfd.readouterr().out == ""

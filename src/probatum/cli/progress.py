@@ -36,7 +36,9 @@ def shown_progress(*, enabled: bool) -> Iterator[Progress]:
     )
     ended = threading.Event()
     with bar:
-        thread = threading.Thread(target=_watch, args=(bar, progress, ended), daemon=True)
+        thread = threading.Thread(
+            target=_watch, args=(bar, progress, ended), name="probatum-progress", daemon=True
+        )
         thread.start()
         try:
             yield progress
