@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import resource
 import tempfile
 import time
 from collections.abc import Callable, Iterator
