@@ -1,6 +1,7 @@
 """One short file a benchmark, found by listing this folder; third parties use entry points.
 
-A file `name.py` defines one `TASK`. An entry point of the group `probatum.benchmarks` names a `Task`.
+A file `name.py` defines one `TASK`; one whose name begins with `_` is a part of others. An entry point
+of the group `probatum.benchmarks` names a `Task`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ ENTRY_POINTS = "probatum.benchmarks"
 
 @lru_cache(maxsize=1)
 def _own() -> frozenset[str]:
-    return frozenset(module.name for module in pkgutil.iter_modules(__path__))
+    names = (module.name for module in pkgutil.iter_modules(__path__))
+    return frozenset(name for name in names if not name.startswith("_"))
 
 
 @lru_cache(maxsize=1)

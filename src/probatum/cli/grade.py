@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -28,6 +29,11 @@ __all__ = ["command"]
 @click.option("--workers", type=int, help="Programs run at the same time.  [default: cores]")
 @click.option("--level", type=float, default=0.95, help="Confidence level of the intervals.  [default: 0.95]")
 @click.option(
+    "--stop",
+    multiple=True,
+    help=r"Cut completions at this string, where whoever made them did not; \n is a newline; repeatable.",
+)
+@click.option(
     "--samples-out", type=click.Path(path_type=Path), help="One JSON line a sample, in the file's order."
 )
 @click.option("--deduplicate/--no-deduplicate", default=True, help="Execute equal programs once.")
@@ -43,15 +49,16 @@ def command(
     data_directory: Path | None,
     workers: int | None,
     level: float,
+    stop: tuple[str, ...],
     samples_out: Path | None,
     deduplicate: bool,
     allow_code_execution: bool,
     store: str | None,
     as_json: bool,
 ) -> int:
-    """Grade the answers in FILE: HumanEval or EvalPlus JSON lines, bigcode's JSON, or our own.
+    """Grade the answers in FILE: JSON lines or a folder of HumanEval or EvalPlus, bigcode's JSON, or our own.
 
-    Code in FILE is executed, in the sandbox.
+    Code in FILE is executed, in the sandbox. Items that FILE does not answer stay in the count, as missing.
     """
     del allow_code_execution
     options = Options(
@@ -65,10 +72,16 @@ def command(
     with sample_file(samples_out) as write_samples:
         with shown_progress(enabled=not as_json and sys.stderr.isatty()) as progress:
             run, held = grade(
-                file, found, store=store or DEFAULT_STORE, data=data, options=options, progress=progress
+                file,
+                found,
+                store=store or DEFAULT_STORE,
+                data=data,
+                stop=[unescaped(one) for one in stop],
+                options=options,
+                progress=progress,
             )
         try:
-            write_samples(run, None if held.by_place else held.order)
+            write_samples(run, held.order)
         finally:
             run.store.close()
     if as_json:
@@ -76,3 +89,8 @@ def command(
     else:
         print_run(run, progress)
     return 0 if run.complete else 3
+
+
+def unescaped(text: str) -> str:
+    """A string as a shell hands it over, with newline, tab and backslash written as Python writes them."""
+    return re.sub(r"\\([nt\\])", lambda match: {"n": "\n", "t": "\t"}.get(match[1], "\\"), text)

@@ -1,19 +1,12 @@
-"""Grading answers that were made elsewhere: no model is asked.
-
-Reads what other harnesses write: JSON lines with `task_id` (or `item_id`) and `completion`, `solution`,
-`text` or `response` (HumanEval, EvalPlus, our own `--samples-out`), and a JSON list of lists of whole
-programs, one list an item in the order of the benchmark (bigcode).
-"""
+"""Grading answers that were made elsewhere: no model is asked. `runner.answer_file` reads them."""
 
 from __future__ import annotations
 
-import gzip
-import hashlib
-import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from probatum.core.canonical import canonical
 from probatum.core.errors import DataError
@@ -23,6 +16,7 @@ from probatum.core.run import TaskRun
 from probatum.datasets import Dataset, load_file, load_items
 from probatum.models import Capabilities
 from probatum.prompting import Plan
+from probatum.runner.answer_file import Answer, AnswerFile, Kind, read_answers
 from probatum.runner.evaluation import Evaluation, interruptible, store_for
 from probatum.runner.isolation import LazySandbox
 from probatum.runner.options import Options
@@ -31,108 +25,21 @@ from probatum.runner.result import EvaluatedRun
 from probatum.scoring import PassesTests
 from probatum.store import Store
 
-__all__ = ["ELSEWHERE", "Completions", "Kind", "grade", "read_completions", "reading"]
+__all__ = ["ELSEWHERE", "Completions", "Kind", "grade", "reading"]
 
 ELSEWHERE: Final = "unknown: the answers were made elsewhere"
 """What a file of answers does not say about how they were asked for."""
 
-Kind = Literal["completion", "program", "text"]
-
-KINDS: Final[Mapping[str, Kind]] = {
-    "completion": "completion",
-    "solution": "program",
-    "text": "text",
-    "response": "text",
-}
-"""Field of a row → what it holds: what follows the prompt, a whole program, an answer as a model gave it."""
-
 
 @dataclass(frozen=True)
 class Completions:
-    """The answers of a file."""
+    """The answers of a file, by the items of a benchmark."""
 
-    path: Path
-    digest: str
-    """SHA-256 of the file's bytes."""
-    kind: Kind
-    texts: Mapping[str, Sequence[str]]
-    """Item id (or its place, for a list of lists) → answers, in the order of the file."""
+    file: AnswerFile
+    answers: Mapping[str, Sequence[Answer]]
+    """Item id → answers, in the order of the file."""
     order: Sequence[tuple[str, int]]
     """Item id and sample of each answer, in the order of the file."""
-    by_place: bool = False
-    """Whether `texts` is keyed by the item's place in the benchmark."""
-
-
-def read_completions(path: Path) -> Completions:
-    """Reads a file of answers.
-
-    Raises:
-        DataError: it cannot be read, or a row is no answer; names file, line and field.
-    """
-    try:
-        content = path.read_bytes()
-        text = (gzip.decompress(content) if path.suffix == ".gz" else content).decode("utf-8-sig")
-    except OSError as error:
-        raise DataError(f"{str(path)!r} cannot be read: {error.strerror or error}; name a file") from None
-    except (EOFError, UnicodeDecodeError) as error:
-        raise DataError(f"{str(path)!r} is damaged or not UTF-8: {error}; write it again") from None
-    digest = hashlib.sha256(content).hexdigest()
-    if text.lstrip().startswith("["):
-        return _list_of_lists(path, digest, text)
-    return _json_lines(path, digest, text)
-
-
-def _json_lines(path: Path, digest: str, text: str) -> Completions:
-    texts: dict[str, list[str]] = {}
-    order: list[tuple[str, int]] = []
-    kinds: set[str] = set()
-    for number, line in enumerate(text.split("\n"), 1):  # `splitlines` would cut at U+2028
-        if not line.strip():
-            continue
-        where = f"{str(path)!r}, line {number}"
-        row = _object(where, line)
-        name = row.get("task_id", row.get("item_id"))
-        if not isinstance(name, (str, int)):
-            raise DataError(f"{where}: neither 'task_id' nor 'item_id' names an item; add one")
-        held = [key for key in KINDS if isinstance(row.get(key), str)]
-        if not held:
-            raise DataError(f"{where}: no text in any of {', '.join(map(repr, KINDS))}; add one")
-        kinds.add(held[0])
-        of_item = texts.setdefault(str(name), [])
-        order.append((str(name), len(of_item)))
-        of_item.append(row[held[0]])
-    if not order:
-        raise DataError(f"{str(path)!r} holds no answer; give a file of answers")
-    if len({KINDS[key] for key in kinds}) > 1:
-        raise DataError(f"{str(path)!r} mixes {', '.join(sorted(kinds))}; use one field in all rows")
-    return Completions(path, digest, KINDS[kinds.pop()], texts, order)
-
-
-def _object(where: str, line: str) -> dict[str, Any]:
-    try:
-        row = json.loads(line)
-    except ValueError as error:
-        raise DataError(f"{where}: no valid JSON: {error}") from None
-    if not isinstance(row, dict):
-        raise DataError(f"{where}: {type(row).__name__} where an object is expected")
-    return row
-
-
-def _list_of_lists(path: Path, digest: str, text: str) -> Completions:
-    try:
-        rows = json.loads(text)
-    except ValueError as error:
-        raise DataError(f"{str(path)!r}: no valid JSON: {error}") from None
-    texts: dict[str, list[str]] = {}
-    order: list[tuple[str, int]] = []
-    for place, row in enumerate(rows):
-        if not isinstance(row, list) or not all(isinstance(one, str) for one in row):
-            raise DataError(
-                f"{str(path)!r}: entry {place} is no list of texts; give a list of lists of programs"
-            )
-        texts[str(place)] = row
-        order += [(str(place), sample) for sample in range(len(row))]
-    return Completions(path, digest, "program", texts, order, by_place=True)
 
 
 @dataclass(frozen=True)
@@ -145,21 +52,21 @@ class FileModel:
     @property
     def identity(self) -> Identity:
         """The file, by its digest: another content is another model."""
-        held = self.completions
-        return Identity(provider="file", name=held.path.name, revision=held.digest)
+        file = self.completions.file
+        return Identity(provider="file", name=file.path.name, revision=file.digest)
 
     def answer(self, requests: Iterable[Request]) -> Iterator[Response]:
         """Each request's answer; an item without one is missing, not wrong."""
         for request in requests:
-            key = str(request.prompt)
-            texts = self.completions.texts.get(key, ())
-            if request.sample < len(texts):
-                yield Response(request=request.key, text=texts[request.sample])
+            answers = self.completions.answers.get(request.item_id, ())
+            if request.sample < len(answers):
+                text, finish, reason = answers[request.sample]
+                yield Response(request=request.key, text=text or "", finish=finish, reason=reason)
             else:
                 yield Response(
                     request=request.key,
                     finish=Finish.INFRA_ERROR,
-                    reason=f"{self.completions.path.name} holds no answer to this item",
+                    reason=f"{self.completions.file.path.name} holds no answer to this item",
                 )
 
     def count_tokens(self, prompt: Prompted) -> int | None:
@@ -190,9 +97,8 @@ class FileTask:
         for position, item in enumerate(self.dataset):
             if item.id in self.dataset.invalid:
                 continue
-            key = str(position) if self.completions.by_place else item.id
-            count = max(1, len(self.completions.texts.get(key, ())))
-            requests = [(Request(item_id=item.id, sample=sample, prompt=key),) for sample in range(count)]
+            count = max(1, len(self.completions.answers.get(item.id, ())))
+            requests = [(Request(item_id=item.id, sample=sample, prompt=item.id),) for sample in range(count)]
             yield position, Plan(item, tuple(requests))
 
     def invalid(self) -> Iterator[tuple[int, Item, str]]:
@@ -208,6 +114,7 @@ def grade(
     *,
     store: str | Store,
     data: Path | None = None,
+    stop: Sequence[str] = (),
     options: Options | None = None,
     progress: Progress | None = None,
 ) -> tuple[EvaluatedRun, Completions]:
@@ -215,56 +122,103 @@ def grade(
 
     Asking for it is the consent to execute: it does nothing else with code.
 
+    Args:
+        path: file or folder of answers, see `runner.answer_file`.
+        task: the benchmark that they answer.
+        store: where everything is kept.
+        data: items of the user's own, in place of the benchmark's.
+        stop: strings that completions are cut at, where whoever made them did not.
+        options: workers, level, deduplication and data directory count.
+        progress: counters to be read from another thread meanwhile.
+
     Raises:
         DataError: the file or the items cannot be used, or it answers items that are not there.
     """
     chosen = options or Options()
-    held = read_completions(path)
+    file = read_answers(path)
     if data is not None:
-        dataset = load_file(data, task.row, task.to_item)
+        dataset = load_file(data, task.row, task.to_item, nonfinite=task.source.nonfinite)
     else:
         dataset = load_items(task.source, task.row, task.to_item, data_directory=chosen.data_directory)
-    _check_known(held, dataset, task)
+    held = _by_item(file, [item.id for item in dataset], task)
     counters = progress or Progress()
-    ready = _file_task(held, dataset, reading(task, held.kind), chosen)
+    ready = _file_task(held, dataset, reading(task, file.kind, stop), chosen, stop)
     with (
         store_for(store) as opened,
         LazySandbox(chosen.workers) as sandbox,
-        interruptible(counters) as stop,
+        interruptible(counters) as stopped,
     ):
-        evaluation = Evaluation(FileModel(held), opened, sandbox, chosen, counters, stop)
+        evaluation = Evaluation(FileModel(held), opened, sandbox, chosen, counters, stopped)
         return evaluation.carry_out(evaluation.record([ready.record]), [ready]), held
 
 
-def _check_known(held: Completions, dataset: Dataset, task: Task) -> None:
-    known = {str(place) if held.by_place else item.id for place, item in enumerate(dataset)}
-    if unknown := [name for name in held.texts if name not in known]:
+def _by_item(file: AnswerFile, ids: Sequence[str], task: Task) -> Completions:
+    """The answers by item id.
+
+    Names are ids or, where no id is meant otherwise: the number alone (`11` for `Mbpp/11`), other case,
+    and `_` for `/`, as folders of EvalPlus have it.
+
+    Raises:
+        DataError: a name is no item's, or two names are one item's.
+    """
+    places = {str(place): name for place, name in enumerate(ids)}
+    exact = places if file.by_place else {name: name for name in ids}
+    loose: dict[str, list[str]] = {}
+    for name in ids if not file.by_place else ():
+        for form in {_folded(name), re.split(r"[/_]", name)[-1]}:
+            loose.setdefault(form, []).append(name)
+    known: dict[str, str] = {}
+    unknown = []
+    for name in file.answers:
+        near = loose.get(_folded(name), [])
+        if name in exact:
+            known[name] = exact[name]
+        elif len(near) == 1:
+            known[name] = near[0]
+        else:
+            unknown.append(name)
+    if unknown:
         more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
         raise DataError(
-            f"{str(held.path)!r} answers item {unknown[0]!r}{more}, which task {task.name!r} has not; "
+            f"{str(file.path)!r} answers item {unknown[0]!r}{more}, which task {task.name!r} has not; "
             "name the right --task, or its items with --data"
         )
+    names: dict[str, str] = {}
+    for name, item in known.items():
+        if (other := names.setdefault(item, name)) != name:
+            raise DataError(f"{str(file.path)!r} names item {item!r} as {other!r} and {name!r}; use one name")
+    return Completions(
+        file,
+        {known[name]: answers for name, answers in file.answers.items()},
+        [(known[name], sample) for name, sample in file.order],
+    )
 
 
-def reading(task: Task, kind: Kind) -> Task:
-    """The task with its scorer set to what the file holds."""
+def _folded(name: str) -> str:
+    return name.casefold().replace("_", "/")
+
+
+def reading(task: Task, kind: Kind, stop: Sequence[str] = ()) -> Task:
+    """The task with its scorer set to what the file holds, and to where its completions are cut."""
     scorer = task.scorer
     if not isinstance(scorer, PassesTests):
         return task
     given: Literal["completion", "program", "answer"] = "answer" if kind == "text" else kind
-    return replace(task, scorer=replace(scorer, given=given))
+    return replace(task, scorer=replace(scorer, given=given, stop=(*scorer.stop, *stop)))
 
 
-def _file_task(held: Completions, dataset: Dataset, task: Task, options: Options) -> FileTask:
+def _file_task(
+    held: Completions, dataset: Dataset, task: Task, options: Options, stop: Sequence[str]
+) -> FileTask:
     form: Form = "completion" if task.completion is not None else "chat"
-    samples = max(len(texts) for texts in held.texts.values())
+    samples = max(len(answers) for answers in held.answers.values())
     protocol = Protocol(
         task=task, form=form, shots=0, samples=max(1, samples), sampling=task.sampling, seed=options.seed
     )
     planned = 0
-    for position, item in enumerate(dataset):
-        key = str(position) if held.by_place else item.id
-        planned += 1 if item.id in dataset.invalid else max(1, len(held.texts.get(key, ())))
+    for item in dataset:
+        planned += 1 if item.id in dataset.invalid else max(1, len(held.answers.get(item.id, ())))
+    file = held.file
     record = TaskRun(
         task=task.name,
         protocol=protocol.digest,
@@ -275,7 +229,12 @@ def _file_task(held: Completions, dataset: Dataset, task: Task, options: Options
             **dataset.origin,
             "items_in_set": dataset.count,
             "items_used": dataset.count,
-            "answers": {"file": str(held.path), "sha256": held.digest, "kind": held.kind},
+            "answers": {
+                "file": str(file.path),
+                "sha256": file.digest,
+                "kind": file.kind,
+                **({"stop": list(stop)} if stop else {}),
+            },
         },
     )
     return FileTask(protocol, record, dataset, held)

@@ -189,7 +189,8 @@ def _protocol(record: TaskRun, fields: Mapping[str, Any]) -> Protocol:
     task = find_task(record.task)
     answers = record.origin.get("answers")
     if isinstance(answers, Mapping):
-        task = reading(task, msgspec.convert(answers["kind"], Kind))
+        stop = msgspec.convert(answers.get("stop", ()), tuple[str, ...])
+        task = reading(task, msgspec.convert(answers["kind"], Kind), stop)
     form: Form = "chat" if fields["form"] == "chat" else "completion"
     return Protocol(
         task=task,

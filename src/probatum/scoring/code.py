@@ -39,7 +39,11 @@ class PassesTests:
     stop: tuple[str, ...] = ()
     """Cuts completions that a backend or another harness did not cut."""
     mode: Literal["split", "joint"] = "split"
+    mode_field: str | None = None
+    """Field that says an item's own mode, where the item has it: tests that use classes need `joint`."""
     limits: Limits = field(default_factory=Limits)
+    cpu_field: str | None = None
+    """Field that says an item's own limit of CPU seconds, where the item has it: its reference is slow."""
     scores: tuple[str, ...] = field(default=("passed",), init=False)
 
     def for_form(self, form: Form) -> PassesTests:
@@ -62,9 +66,20 @@ class PassesTests:
             code=code,
             tests=tests,
             entry_points=(entry_point,) if entry_point else (),
-            mode=self.mode,
-            limits=self.limits,
+            mode=self._mode(item),
+            limits=self._limits(item),
         )
+
+    def _mode(self, item: Item) -> str:
+        return self.mode if self.mode_field is None else str(item.fields.get(self.mode_field, self.mode))
+
+    def _limits(self, item: Item) -> Limits:
+        """The wall clock is a backstop: it never binds before the CPU limit on a machine shared by ten."""
+        own = None if self.cpu_field is None else item.fields.get(self.cpu_field)
+        if not isinstance(own, (int, float)):
+            return self.limits
+        wall = max(self.limits.wall_seconds, 10 * own)
+        return replace(self.limits, cpu_seconds=float(own), wall_seconds=float(wall))
 
     def _code(
         self, item: Item, sample: int, responses: Sequence[Response], prompt: str, entry_point: str | None
