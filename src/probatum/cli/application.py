@@ -86,7 +86,7 @@ def main() -> None:
     except ProbatumError as error:
         status = _say(error, error.exit_status)
     except click.Abort as error:  # what click makes of a KeyboardInterrupt
-        status = _say(error, 130, "interrupted at once; what had arrived is kept")
+        status = _say(error, 130, "interrupted at once; whatever had arrived is kept")
     except click.ClickException as error:
         status = _say(error, 1, error.format_message())
     except BrokenPipeError:  # the reader of a pipe went away

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import tomllib
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -59,15 +60,26 @@ def read_run_file(path: Path) -> RunFile:
         UsageError: the file is not there, is no TOML, or has a key or a value that does not fit.
     """
     try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+        raw = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise UsageError(f"run file {str(path)!r} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise UsageError(
             f"run file {str(path)!r} is not UTF-8 (byte {error.start}); save it as UTF-8"
         ) from None
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise UsageError(f"run file {str(path)!r} is no valid TOML: {error}") from None
+    if "allow_code_execution" in raw:
+        raise UsageError(
+            f"run file {str(path)!r}: consent to execute code cannot be given in a file; "
+            "give --allow-code-execution to the command"
+        )
+    for name in raw:
+        if name not in Written.__struct_fields__:
+            known = ", ".join(Written.__struct_fields__)
+            near = difflib.get_close_matches(name, Written.__struct_fields__, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {known}"
+            raise UsageError(f"run file {str(path)!r}: unknown key {name!r}: {hint}")
     if isinstance(raw.get("tasks"), str):
         raw["tasks"] = [name.strip() for name in raw["tasks"].split(",")]
     try:

@@ -13,6 +13,8 @@ from probatum.core.errors import UsageError
 
 __all__ = ["command"]
 
+MOST_ITEMS = 10**12
+
 
 @click.command(name="plan")
 @click.option("--effect", type=float, help="Difference of the two rates that must be seen, such as 0.03.")
@@ -47,6 +49,13 @@ def command(
     """
     if effect is None and items is None:
         raise UsageError("nothing to plan from: give --effect, such as 0.03, or --items, or both")
+    if effect is not None and not 0 < abs(effect) <= max(rate, 1 - rate):
+        raise UsageError(
+            f"--effect {effect!r} is out of range: from a rate of {rate:g} a difference lies between "
+            f"0 and {max(rate, 1 - rate):g}"
+        )
+    if items is not None and not 1 <= items <= MOST_ITEMS:
+        raise UsageError(f"--items {items!r} is out of range: use 1 to {MOST_ITEMS:,}")
     alternative = "greater" if one_sided else "two-sided"
     try:
         design = stats.Design.of_rates(
@@ -58,23 +67,25 @@ def command(
             found = stats.minimum_detectable_effect(items, design, alpha, wanted, alternative)
         else:
             found = stats.power(items, effect, design, alpha, alternative)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise UsageError(f"{error}; change the option") from None
     if as_json:
         print_json(asdict(found))
     else:
-        _print(found)
+        _print(found, rate)
     return 0
 
 
-def _print(found: stats.Plan) -> None:
+def _print(found: stats.Plan, rate: float) -> None:
     each = "" if found.clusters is None else f" in {found.clusters:,} clusters"
     click.echo(
-        f"{found.n:,} items{each} show a difference of {found.effect:.4f} "
+        f"{found.n:,} items{each} show a difference of {found.effect:.4g} "
         f"with power {found.power:.3f} at a level of {found.alpha:g} ({found.alternative})"
     )
     click.echo(f"method: {found.method}; design effect {found.design_effect:.3f}")
     for assumption in found.assumptions:
         click.echo(f"supposed: {assumption}")
+    if found.effect > 1 - rate:
+        click.echo(f"note: from a rate of {rate:g} only a drop can be that large")
     for warning in found.warnings:
         click.echo(f"note: {warning}")

@@ -93,7 +93,7 @@ def _cells(estimate: Estimate) -> list[str]:
         str(estimate.n),
         "cannot tell" if estimate.value is None else f"{estimate.value:.4f}",
         interval,
-        f"{estimate.method} {estimate.level:.0%}",
+        f"{estimate.method} {100 * estimate.level:g}%",
         f"{estimate.coverage:.4f}",
         bounds,
         chance,

@@ -99,7 +99,7 @@ class _Row:
         self._where = where
         try:
             fields = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise DataError(f"{where}: no valid JSON: {error}; mend the line") from error
         if not isinstance(fields, dict):
             raise DataError(f"{where}: {type(fields).__name__} where an object is expected; mend the line")

@@ -120,7 +120,7 @@ def _task_sections(run: Run, task: TaskRun) -> dict[str, dict[str, object]]:
             "files": _known(origin.get("files")),
             "items digest": task.items,
             "requests digest": _known(task.requests),
-            "answers": _known(origin.get("answers")) if made_elsewhere else "asked for in this run",
+            "answers": _known(origin.get("answers")) if made_elsewhere else _asked(run),
             "licence": _task(task, "licence"),
             "citation": _task(task, "citation"),
         },
@@ -172,7 +172,7 @@ def _effect(estimate: Estimate) -> str:
     interval = "no interval" if low is None or high is None else f"[{low:.4f}, {high:.4f}]"
     parts = [
         f"{estimate.value:.4f}",
-        f"{estimate.level:.0%} interval {interval} ({estimate.method})",
+        f"{100 * estimate.level:g} % interval {interval} ({estimate.method})",
         f"n {estimate.n}",
         f"coverage {estimate.coverage:.4f}",
     ]
@@ -287,3 +287,9 @@ def _escape(text: str) -> str:
 def _visible(sign: str) -> str:
     hidden = sign in _TURNING or unicodedata.category(sign) in _INVISIBLE
     return f"\\\\u{ord(sign):04x}" if hidden else sign
+
+
+def _asked(run: Run) -> str:
+    """Where the answers were asked for."""
+    source = run.options.get("answers_of")
+    return "asked for in this run" if source is None else f"asked for in run {source}"

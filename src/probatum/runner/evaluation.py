@@ -22,7 +22,7 @@ from probatum.models import Model, load_model
 from probatum.prompting import Plan
 from probatum.runner.environment import environment, now
 from probatum.runner.isolation import LazySandbox, consent_message
-from probatum.runner.options import Options
+from probatum.runner.options import Options, check_names
 from probatum.runner.pipeline import Pipeline, Work
 from probatum.runner.preparation import prepare
 from probatum.runner.progress import Progress
@@ -81,6 +81,7 @@ def evaluate(
     Raises:
         ProbatumError: see the tree in `probatum.core.errors`; what arrived is kept.
     """
+    check_names(choices)
     options = Options(**choices)
     found = resolve_tasks(tasks)
     if any(task.executes_code for task in found) and not options.allow_code_execution:
@@ -143,7 +144,8 @@ class Evaluation:
     def carry_out(self, record: Run, tasks: Sequence[Asked]) -> EvaluatedRun:
         """Asks and grades task after task, summarises each, and writes the run down however it ends."""
         run = self.store.open_run(record)
-        run = replace(run, tasks=record.tasks, options=record.options)
+        asked_elsewhere = {name: run.options[name] for name in ("answers_of",) if name in run.options}
+        run = replace(run, tasks=record.tasks, options={**asked_elsewhere, **record.options})
         try:
             for one in tasks:
                 run = self._with_task(run, self._run_task(run, one))

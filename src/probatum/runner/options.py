@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final
@@ -12,7 +13,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from probatum.core.errors import UsageError
 
-__all__ = ["Options"]
+__all__ = ["Options", "check_names"]
 
 SECRET: Final = re.compile(
     r"api[_-]?key|secret|passw|authori[sz]ation|headers|cookie|credential|bearer|(^|[_-])(key|token)$",
@@ -40,13 +41,18 @@ class Range:
         return finite and self.low <= value <= self.high and value not in self.open_ends
 
 
+MOST: Final = 2**62
+"""Larger whole numbers fit no counter."""
+MOST_SAMPLES: Final = 100_000
+"""All samples of an item are planned at once."""
+
 _SHARE: Final = Range("a number from 0 to 1", 0, 1, whole=False)
-_POSITIVE: Final = Range("a whole number, 1 or more", 1)
-_COUNT: Final = Range("a whole number, 0 or more", 0)
+_POSITIVE: Final = Range("a whole number, 1 or more", 1, MOST)
+_COUNT: Final = Range("a whole number, 0 or more", 0, MOST)
 
 RANGES: Final[Mapping[str, Range]] = {
     "limit": _POSITIVE,
-    "samples": _POSITIVE,
+    "samples": Range(f"a whole number from 1 to {MOST_SAMPLES:,}", 1, MOST_SAMPLES),
     "temperature": Range("a number, 0 or more", 0, whole=False),
     "top_p": Range("a number above 0, up to 1", 0, 1, whole=False, open_ends=frozenset({0})),
     "top_k": _COUNT,
@@ -131,3 +137,13 @@ def _shown(name: str, value: object) -> object:
     if isinstance(value, (list, tuple)):
         return [_shown(name, inner) for inner in value]
     return value
+
+
+def check_names(choices: Iterable[str]) -> None:
+    """Raises `UsageError` for a name that is no option, with the nearest one."""
+    names = Options.names()
+    for name in choices:
+        if name not in names:
+            near = difflib.get_close_matches(name, names, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names)}"
+            raise UsageError(f"unknown option {name!r}: {hint}")

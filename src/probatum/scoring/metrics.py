@@ -64,7 +64,7 @@ class PassAtK:
     """
 
     score: str = "passed"
-    ks: tuple[int, ...] = (1, 10, 100)
+    ks: tuple[int, ...] = (1, 5, 10, 100)
 
     def estimate(self, marks: Sequence[Mark], task: Task, level: float) -> tuple[Estimate, ...]:
         """For each k the end-to-end estimate, then the one among answers.

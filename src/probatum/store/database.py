@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import msgspec
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.pool import QueuePool
@@ -195,6 +197,10 @@ def translated(address: Address) -> Iterator[None]:
         raise StoreError(_explain(address, error.orig or error)) from error
     except (SQLAlchemyError, sqlite3.Error, OSError) as error:
         raise StoreError(_explain(address, error)) from error
+    except (zlib.error, msgspec.DecodeError) as error:  # a validation error is one of them
+        raise StoreError(
+            f"store {address.name!r} is damaged ({one_line(error)}): copy it, and try `sqlite3 FILE .recover`"
+        ) from error
 
 
 EXPLANATIONS: Final = (
