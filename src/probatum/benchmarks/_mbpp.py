@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from probatum.core.records import Item
+from probatum.extraction.python_source import parse
 
 
 def problem(number: int, text: str, code: str, assertions: Sequence[str], setup: str) -> Item:
@@ -27,16 +28,28 @@ def problem(number: int, text: str, code: str, assertions: Sequence[str], setup:
     )
 
 
+def tree(code: str) -> ast.Module:
+    """The program, parsed.
+
+    Raises:
+        ValueError: it is no Python.
+    """
+    source = parse(code)  # without the warnings of `"\w"`, which several references have
+    if source is None:
+        raise ValueError(f"{code[:80]!r} does not parse")
+    return source.tree
+
+
 def defined(code: str) -> tuple[set[str], set[str]]:
     """Functions and classes that a program defines at its top."""
-    body = ast.parse(code).body
+    body = tree(code).body
     functions = {node.name for node in body if isinstance(node, ast.FunctionDef)}
     return functions, {node.name for node in body if isinstance(node, ast.ClassDef)}
 
 
 def names(code: str) -> Iterator[str]:
     """Names that a program uses, in the order of its lines."""
-    found = (node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name))
+    found = (node for node in ast.walk(tree(code)) if isinstance(node, ast.Name))
     yield from (node.id for node in sorted(found, key=lambda node: (node.lineno, node.col_offset)))
 
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, Literal
 
+from probatum.extraction.python_source import parse
 from probatum.scoring import oracle
 
 __all__ = ["Published", "Rule", "differential_tests", "encoded", "published"]
@@ -111,15 +112,16 @@ def published(test: str) -> Published:
     Raises:
         ValueError: it is no such program.
     """
-    tree = ast.parse(test)
+    source = parse(test)
+    nodes = list(ast.walk(source.tree)) if source is not None else []
     literals = [
         node.value
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == ["inputs"]
     ]
     calls = [
         (node.func.id, node.args)
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
     ]
     called = any(isinstance(each, ast.Starred) for _, arguments in calls for each in arguments)
