@@ -71,7 +71,7 @@ def read_run_file(path: Path) -> RunFile:
         raise UsageError(f"run file {str(path)!r} is no valid TOML: {error}") from None
     if "allow_code_execution" in raw:
         raise UsageError(
-            f"run file {str(path)!r}: consent to execute code cannot be given in a file; "
+            f"run file {str(path)!r}: allow_code_execution: consent cannot be given in a file; "
             "give --allow-code-execution to the command"
         )
     for name in raw:

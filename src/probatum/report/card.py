@@ -172,7 +172,7 @@ def _effect(estimate: Estimate) -> str:
     interval = "no interval" if low is None or high is None else f"[{low:.4f}, {high:.4f}]"
     parts = [
         f"{estimate.value:.4f}",
-        f"{100 * estimate.level:g} % interval {interval} ({estimate.method})",
+        f"{100 * estimate.level:g}% interval {interval} ({estimate.method})",
         f"n {estimate.n}",
         f"coverage {estimate.coverage:.4f}",
     ]
