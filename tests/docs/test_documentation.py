@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import doctest
+import gc
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,6 +38,15 @@ class Block:
 
 def blocks(page: Path) -> list[Block]:
     return [Block(page, kind, text) for kind, text in BLOCK.findall(page.read_text(encoding="utf-8"))]
+
+
+@pytest.fixture(autouse=True)
+def _no_store_stays_open() -> Iterator[None]:
+    """A page does not close the stores of its runs: their threads would be counted by other tests."""
+    yield
+    for each in gc.get_objects():
+        if type(each).__name__ == "SQLStore":
+            each.close()
 
 
 def marks(page: Path) -> list[pytest.MarkDecorator]:

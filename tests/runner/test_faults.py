@@ -236,9 +236,10 @@ def test_a_store_that_evaluate_opened_is_closed_when_it_fails(tmp_path, data):
     def reply(request):
         raise RuntimeError("broken")
 
+    before = len(threads())  # a store that an earlier test left open is not this one's
     with pytest.raises(ModelError):
         evaluate(TASK, model=FakeModel(reply=reply), store=str(tmp_path / "a.db"), data_directory=data)
-    assert threads() == []
+    assert len(threads()) <= before
     with open_store(str(tmp_path / "a.db"), create=False) as opened:
         assert opened.run("latest").state == "failed"
 

@@ -66,7 +66,8 @@ def test_an_empty_answer_is_none() -> None:
 
 def test_normalisers() -> None:
     assert loose_text(" “Ｐaris.” ") == "paris"
-    assert squad_text("The “New York” – a City.") == "new york city"
+    assert squad_text('The "New York" - a City.') == "new york city"
+    assert squad_text("北京。") == "北京。"
     assert verbatim(" Paris. ") == "Paris."
     assert exact_match("The Paris!", ["paris"], squad_text)
     assert not exact_match("paris", ["Paris"], verbatim)

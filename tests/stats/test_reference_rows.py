@@ -171,16 +171,11 @@ def mixture(i):
 
 
 def squad_em(i):
-    found = scoring.exact_match(i["prediction"], [i["gold"]], scoring.squad_text)
-    if found is None:
-        pytest.skip("probatum.scoring counts no target that is empty: such an item has no gold answer")
-    return found
+    return scoring.squad_exact(i["prediction"], [i["gold"]])
 
 
 def squad_f1(i):
-    if not hasattr(scoring, "token_f1"):
-        pytest.skip("probatum.scoring has no token_f1 yet")
-    tokens = "characters" if i["tokens"].startswith("characters") else "words"
+    tokens = "words" if i["tokens"] == "words" else "characters"
     return scoring.token_f1(i["prediction"], [i["gold"]], tokens=tokens)
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from probatum.scoring.exact import ExactMatch, exact_match, loose_text, squad_text, verbatim
     from probatum.scoring.metrics import PassAtK, Rate
     from probatum.scoring.number import NumberMatch, Tolerance, numbers_equal
+    from probatum.scoring.tokens import squad_exact, token_f1
 
 __all__ = [
     "ByField",
@@ -29,7 +30,9 @@ __all__ = [
     "exact_match",
     "loose_text",
     "numbers_equal",
+    "squad_exact",
     "squad_text",
+    "token_f1",
     "verbatim",
 ]
 
@@ -40,6 +43,7 @@ _HOMES = {
     "exact": ("ExactMatch", "exact_match", "loose_text", "squad_text", "verbatim"),
     "metrics": ("PassAtK", "Rate"),
     "number": ("NumberMatch", "Tolerance", "numbers_equal"),
+    "tokens": ("squad_exact", "token_f1"),
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -54,6 +55,7 @@ def strip_punctuation(text: str) -> str:
     return "".join(each for each in text if not unicodedata.category(each).startswith("P"))
 
 
+_NO_ASCII_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b", re.IGNORECASE)
 
 
@@ -68,8 +70,11 @@ def loose_text(text: str) -> str:
 
 
 def squad_text(text: str) -> str:
-    """As SQuAD's official script: lower case, no punctuation, no English articles, single blanks."""
-    return collapse_blanks(strip_articles(strip_punctuation(text.lower())))
+    """As SQuAD's official script: lower case, no ASCII punctuation, no English articles, single blanks.
+
+    Punctuation of other scripts and typographic quotes stay, as they do in the official script.
+    """
+    return collapse_blanks(strip_articles(text.lower().translate(_NO_ASCII_PUNCTUATION)))
 
 
 def verbatim(text: str) -> str:
