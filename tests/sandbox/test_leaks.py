@@ -66,7 +66,7 @@ def test_a_closed_sandbox_leaves_no_process_descriptor_mount_or_file() -> None:
         ended = list(sandbox.execute(programs(64)))
         during = descendants(os.getpid())
     assert len(ended) == 64
-    assert len(during - below) >= 8  # stub, supervisor, judge and zygote of each worker
+    assert len(during - below) >= 4  # stub, supervisor, judge and zygote; a quick worker may do all alone
     after, mounts_after, files_after = state()
     assert descendants(os.getpid()) <= below
     assert (after, mounts_after) == (descriptors, mounts)

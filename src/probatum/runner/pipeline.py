@@ -199,12 +199,16 @@ class Pipeline:
         for execution in self.executor.execute(iter(self.to_execute.get, None)):
             self.inbox.put(execution)
 
+    def _has_room(self) -> bool:
+        """Whether few enough samples wait for grading, taken from the inbox or not."""
+        return self._ungraded + self.inbox.qsize() < BACKLOG or self.stop.is_set()
+
     def _missing(self) -> Iterator[Request]:
         """The requests that the store cannot answer, planned as they are pulled."""
         plans = iter(self.work.plans)
         while not self.stop.is_set() and (window := list(islice(plans, WINDOW))):
             with self._lock:
-                self._lock.wait_for(lambda: self._ungraded < BACKLOG or self.stop.is_set())
+                self._lock.wait_for(self._has_room)
                 fresh = self._register(window)
             for request in fresh:
                 if self.stop.is_set():
@@ -255,6 +259,8 @@ class Pipeline:
         return events
 
     def _handle(self, events: Sequence[Pending | Response | Execution | Ended]) -> None:
+        with self._lock:
+            self._lock.notify()  # they have left the inbox
         ready = [event for event in events if isinstance(event, Pending)]
         ready += self._keep_responses([event for event in events if isinstance(event, Response)])
         self._grade(ready)
