@@ -86,11 +86,22 @@ def test_counts_that_cannot_be_are_refused_with_the_value(arguments, said):
         stats.proportion_interval(*arguments)
 
 
-@given(counts, st.floats(0, 1), st.sampled_from(["greater", "less", "two-sided"]))
+TINY = 1e-100  # below some 1e-307 scipy overflows; ours is held there by the next test
+chances = st.one_of(st.just(0.0), st.floats(TINY, 1))
+
+
+@given(counts, chances, st.sampled_from(["greater", "less", "two-sided"]))
 def test_the_exact_test_is_that_of_scipy(count, chance, alternative):
     expected = binomtest(*count, chance, alternative=alternative).pvalue
     found = stats.proportion_test(*count, chance, alternative)
     assert found.p_value == pytest.approx(expected, rel=1e-6, abs=1e-12)
+
+
+@pytest.mark.parametrize(("alternative", "expected"), [("greater", 1), ("less", 1), ("two-sided", 1)])
+def test_no_success_at_the_smallest_chances_speaks_against_nothing(alternative, expected):
+    for chance in (5e-324, 1.1125369292536007e-308, 1e-300):
+        found = stats.proportion_test(0, 2, chance, alternative)
+        assert found.p_value == pytest.approx(expected, abs=1e-12)
 
 
 def test_independent_samples_are_compared_by_newcombe():
