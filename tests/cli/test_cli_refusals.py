@@ -89,8 +89,8 @@ def test_a_refusal_leaves_stdout_empty_under_json(probatum_here, arguments):
 
 RUN_FILES = {
     "no TOML": ("tasks = [", ["no valid TOML"]),
-    "unknown key": ('tasks = ["mini"]\nmodle = "x"', ["modle"]),
-    "wrong type": ('tasks = ["mini"]\nlimit = "five"', ["limit", "int"]),
+    "unknown key": ('tasks = ["mini"]\nmodle = "x"', ["'modle'", "did you mean 'model'"]),
+    "wrong type": ('tasks = ["mini"]\nlimit = "five"', ["limit 'five'", "whole number"]),
     "wrong type inside": ("tasks = [1]", ["tasks"]),
     "out of range": ('tasks = ["mini"]\nmodel = "constant/A"\nlimit = 0', ["limit 0"]),
     "consent": ('tasks = ["mini"]\nallow_code_execution = true', ["allow_code_execution"]),

@@ -14,8 +14,10 @@ from probatum import evaluate
 from probatum.core.errors import ConsentError, DataError, ModelError, ProtocolError, StoreError, UsageError
 from probatum.core.records import Outcome, Response
 from probatum.core.status import Status
+from probatum.runner import EvaluatedRun
+from probatum.runner.pipeline import FLUSH
 from probatum.store import open_store
-from tests.fakes import FakeModel, answer_sums, response_to, sums_task, threads
+from tests.fakes import FakeModel, answer_sums, response_to, sums_task, write_sums
 from tests.runner.runs import carry_out, kept, outcomes, statuses
 
 TASK = sums_task()
@@ -215,33 +217,64 @@ class Failing:
 
 @pytest.mark.parametrize(
     ("method", "after"),
-    [(name, after) for name in ("responses", "keep_responses") for after in (0, 1)]
-    + [("keep_outcomes", 0), ("marks", 0)],  # a small run may write all its outcomes at once
+    [(name, after) for name in ("responses", "keep_responses", "keep_outcomes") for after in (0, 1)]
+    + [("marks", 0)],
 )
-def test_a_store_that_fails_stops_the_run_with_its_own_words(store, data, method, after):
+def test_a_store_that_fails_stops_the_run_with_its_own_words(store, tmp_path, method, after):
     model = FakeModel()
+    data = write_sums(tmp_path / "many", 8 * FLUSH)  # more than one batch
     with pytest.raises(StoreError, match=r"^the disk is full; make room and start again$"):
         carry_out(TASK, model, Failing(store, method, after), data)
     (run,) = store.runs()
     assert run.state == "failed"
     before = {request.item_id for request in model.asked}
     again = FakeModel()
-    assert statuses(carry_out(TASK, again, store, data)) == {"scored": 100}
-    assert len(before) + len(again.asked) >= 100
+    assert statuses(carry_out(TASK, again, store, data)) == {"scored": 8 * FLUSH}
+    assert len(before) + len(again.asked) >= 8 * FLUSH
     if method == "keep_outcomes":
-        assert len(again.asked) < 100  # what was answered is kept, though its grading was not
+        assert len(again.asked) < 8 * FLUSH  # what was answered is kept, though its grading was not
 
 
 def test_a_store_that_evaluate_opened_is_closed_when_it_fails(tmp_path, data):
     def reply(request):
         raise RuntimeError("broken")
 
-    before = len(threads())  # a store that an earlier test left open is not this one's
+    before = set(threading.enumerate())  # a store that an earlier test left open is not this one's
     with pytest.raises(ModelError):
         evaluate(TASK, model=FakeModel(reply=reply), store=str(tmp_path / "a.db"), data_directory=data)
-    assert len(threads()) <= before
+    assert [one.name for one in set(threading.enumerate()) - before if one.name.startswith("probatum")] == []
     with open_store(str(tmp_path / "a.db"), create=False) as opened:
         assert opened.run("latest").state == "failed"
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("text", None), ("text", b"1"), ("completion_tokens", "x"), ("prompt_tokens", 1.5), ("finish", "stop")],
+)
+def test_a_response_of_a_wrong_type_stops_the_run_and_is_not_kept(store, data, field, value):
+    def reply(request):
+        given = response_to(request, answer_sums(request))
+        return replace(given, **{field: value}) if request.item_id == "sum-3" else given
+
+    with pytest.raises(ModelError, match=f"a response with {field} .*; it is not kept"):
+        carry_out(TASK, FakeModel(reply=reply), store, data)
+    again = FakeModel()
+    run = carry_out(TASK, again, store, data)
+    assert "sum-3" in {request.item_id for request in again.asked}
+    assert set(statuses(run)) == {"scored"}
+
+
+def test_a_run_that_was_cut_off_shows_what_is_kept(store, data):
+    def reply(request):
+        if request.item_id == "sum-3":
+            raise RuntimeError("broken")
+        return answer_sums(request)
+
+    with pytest.raises(ModelError):
+        carry_out(TASK, FakeModel(reply=reply), store, data)
+    cut = EvaluatedRun(store.run("latest"), store)
+    assert cut.statuses["sums"] == {"scored": 3}
+    assert cut.plain()["tasks"][0]["statuses"] == {"scored": 3}
 
 
 # ── errors before anything is asked ─────────────────────────────────────────────────────────────────

@@ -86,3 +86,11 @@ def test_every_option_is_written_down_with_its_default():
     assert set(plain) == set(Options.names())
     assert plain["data_directory"] == "data"
     json.dumps(plain, allow_nan=False)
+
+
+def test_a_directory_may_be_a_text_and_nothing_else():
+    assert Options(data_directory="data").data_directory == Path("data")
+    with pytest.raises(UsageError, match="data_directory 5 cannot be used"):
+        Options(data_directory=5)
+    with pytest.raises(UsageError, match="system 5 cannot be used"):
+        Options(system=5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -26,6 +27,16 @@ ENDS = [
 ]
 
 
+LONG = [
+    Program(
+        code=f"import time\ndef f():\n    while time.process_time() < 1: pass\n    return {number}\n",
+        tests=f"assert f() == {number}\n", entry_points=("f",), limits=Limits(cpu_seconds=5),
+    )
+    for number in range(2)
+]  # fmt: skip
+"""One for each of two workers: a quick worker would do short ones alone, before the other has started."""
+
+
 def programs(count: int) -> list[Program]:
     return [
         Program(
@@ -37,16 +48,19 @@ def programs(count: int) -> list[Program]:
 
 
 def descendants(pid: int) -> set[int]:
+    """By the parents that all processes name: `/proc/PID/children` knows the main thread's alone."""
+    children: dict[int, list[int]] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):  # it has ended meanwhile
+                stat = (entry / "stat").read_text(encoding="ascii", errors="replace")
+                children.setdefault(int(stat.rpartition(")")[2].split()[1]), []).append(int(entry.name))
     found: set[int] = set()
     wanted = [pid]
     while wanted:
-        one = wanted.pop()
-        try:
-            children = Path(f"/proc/{one}/task/{one}/children").read_text(encoding="ascii").split()
-        except OSError:
-            continue
-        found.update(map(int, children))
-        wanted.extend(map(int, children))
+        below = children.get(wanted.pop(), [])
+        found.update(below)
+        wanted.extend(below)
     return found
 
 
@@ -63,10 +77,10 @@ def test_a_closed_sandbox_leaves_no_process_descriptor_mount_or_file() -> None:
     descriptors, mounts, files = state()
     below = descendants(os.getpid())
     with Sandbox(workers=2) as sandbox:
-        ended = list(sandbox.execute(programs(64)))
+        ended = list(sandbox.execute([*LONG, *programs(64)]))
         during = descendants(os.getpid())
-    assert len(ended) == 64
-    assert len(during - below) >= 4  # stub, supervisor, judge and zygote; a quick worker may do all alone
+    assert len(ended) == 66
+    assert len(during - below) >= 8  # stub, supervisor, judge and zygote of each worker
     after, mounts_after, files_after = state()
     assert descendants(os.getpid()) <= below
     assert (after, mounts_after) == (descriptors, mounts)
@@ -137,8 +151,9 @@ def test_a_worker_that_is_killed_is_replaced_and_the_program_counts_once() -> No
         executions = sandbox.execute(programs(30))
         first = next(executions)
         for pid in descendants(os.getpid()):
-            if alive({pid}) and Path(f"/proc/{pid}/cmdline").read_bytes().find(b"sys.stdin.buffer") > 0:
-                os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(OSError):  # a candidate that has ended meanwhile
+                if b"sys.stdin.buffer" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                    os.kill(pid, signal.SIGKILL)
         ended = [first, *executions]
     assert len(ended) == len({one.program for one in ended}) == 30
     assert "sandbox_error" not in {one.status for one in ended}

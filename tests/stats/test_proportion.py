@@ -1,7 +1,7 @@
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, reject
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 from statsmodels.stats.proportion import proportion_confint
@@ -86,13 +86,12 @@ def test_counts_that_cannot_be_are_refused_with_the_value(arguments, said):
         stats.proportion_interval(*arguments)
 
 
-TINY = 1e-100  # below some 1e-307 scipy overflows; ours is held there by the next test
-chances = st.one_of(st.just(0.0), st.floats(TINY, 1))
-
-
-@given(counts, chances, st.sampled_from(["greater", "less", "two-sided"]))
+@given(counts, st.floats(0, 1), st.sampled_from(["greater", "less", "two-sided"]))
 def test_the_exact_test_is_that_of_scipy(count, chance, alternative):
-    expected = binomtest(*count, chance, alternative=alternative).pvalue
+    try:
+        expected = binomtest(*count, chance, alternative=alternative).pvalue
+    except OverflowError:  # scipy's, at chances below some 1e-307; the next test holds ours there
+        reject()
     found = stats.proportion_test(*count, chance, alternative)
     assert found.p_value == pytest.approx(expected, rel=1e-6, abs=1e-12)
 

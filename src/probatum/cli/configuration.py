@@ -4,38 +4,29 @@ from __future__ import annotations
 
 import difflib
 import tomllib
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from probatum.core.errors import UsageError
+from probatum.runner import Options
 
 __all__ = ["RunFile", "read_run_file"]
 
 
-class Written(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """The keys of a run file; every one may be left out."""
+class Written(msgspec.Struct, kw_only=True):
+    """The keys of a run file that are no options; every one may be left out."""
 
     tasks: list[str] = []
     model: str | None = None
     store: str | None = None
     settings: dict[str, object] = {}
-    limit: int | None = None
-    samples: int | None = None
-    temperature: float | None = None
-    top_p: float | None = None
-    top_k: int | None = None
-    max_tokens: int | None = None
-    shots: int | None = None
-    form: str | None = None
-    system: str | None = None
-    seed: int | None = None
-    level: float | None = None
-    minimum_answered: float | None = None
-    workers: int | None = None
-    data_directory: str | None = None
+
+
+OPTIONS = tuple(name for name in Options.names() if name not in ("allow_code_execution", "settings"))
+KEYS = (*Written.__struct_fields__, *OPTIONS)
 
 
 @dataclass(frozen=True)
@@ -75,24 +66,17 @@ def read_run_file(path: Path) -> RunFile:
             "give --allow-code-execution to the command"
         )
     for name in raw:
-        if name not in Written.__struct_fields__:
-            known = ", ".join(Written.__struct_fields__)
-            near = difflib.get_close_matches(name, Written.__struct_fields__, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"there are {known}"
+        if name not in KEYS:
+            near = difflib.get_close_matches(name, KEYS, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(KEYS)}"
             raise UsageError(f"run file {str(path)!r}: unknown key {name!r}: {hint}")
     if isinstance(raw.get("tasks"), str):
         raw["tasks"] = [name.strip() for name in raw["tasks"].split(",")]
+    options = {name: raw[name] for name in OPTIONS if name in raw}
     try:
         written = msgspec.convert(raw, Written)
-    except msgspec.ValidationError as error:
+        Options(**options)
+    except (msgspec.ValidationError, UsageError) as error:
         raise UsageError(f"run file {str(path)!r}: {error}") from None
-    options = {
-        name: value
-        for name in Written.__struct_fields__
-        if name not in {member.name for member in fields(RunFile)}
-        and (value := getattr(written, name)) is not None
-    }
-    if "data_directory" in options:
-        options["data_directory"] = Path(str(options["data_directory"]))
     settings: dict[str, object] = dict(written.settings)
     return RunFile(tuple(written.tasks), written.model, written.store, settings, options)

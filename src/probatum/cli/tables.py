@@ -40,7 +40,7 @@ def print_run(run: EvaluatedRun, progress: Progress | None = None) -> None:
     print_table(out, COLUMNS, rows, right=("n", "value", "coverage", "chance"))
     for task in run.record.tasks:
         statuses = run.statuses[task.task]
-        out.print(f"{escape(task.task)}: {_counts(statuses)}", highlight=False)
+        out.print(f"{escape(task.task)}: {_counts(statuses, task.planned)}", highlight=False)
         for note in _notes(task.summary.get("notes")):
             out.print(f"  note: {escape(note)}", highlight=False)
         for warning in _warnings(task_estimates(task)):
@@ -100,10 +100,11 @@ def _cells(estimate: Estimate) -> list[str]:
     ]
 
 
-def _counts(statuses: Mapping[str, int]) -> str:
+def _counts(statuses: Mapping[str, int], planned: int) -> str:
     total = sum(statuses.values())
     parts = "  ".join(f"{status} {count}" for status, count in statuses.items())
-    return f"{total} samples: {parts}" if total else "no sample"
+    kept = f"{total} of {planned}" if total < planned else str(total)
+    return f"{kept} samples: {parts}" if total else "no sample"
 
 
 def _state(state: RunState) -> str:

@@ -26,7 +26,7 @@ def describe_isolation(report: IsolationReport) -> str:
     """One line: the level that was proven, or why there is none."""
     if report.level is not None:
         held = next(len(rung.checks) for rung in report.rungs if rung.name == report.level)
-        return f"{report.level}, proven by {held} hostile programs"
+        return f"{report.level}, proven by {held} checks"
     return "none (" + "; ".join(f"{rung.name}: {rung.reason}" for rung in report.rungs) + ")"
 
 

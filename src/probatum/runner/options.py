@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
+from types import NoneType
 from typing import Any, Final
 from urllib.parse import urlsplit, urlunsplit
 
@@ -106,11 +107,21 @@ class Options:
                 raise UsageError(f"{name} {value!r} cannot be used: give {allowed.words}")
             if not allowed.whole:  # 0 and 0.0 are the same choice, and must be the same recipe
                 object.__setattr__(self, name, float(value))
-        if self.form not in (None, "completion", "chat"):
-            raise UsageError(f"form {self.form!r} is unknown: use 'completion' or 'chat'")
+        self._check_texts()
         for name in ("allow_code_execution", "deduplicate"):
             if not isinstance(getattr(self, name), bool):  # "no" would be a yes
                 raise UsageError(f"{name} {getattr(self, name)!r} cannot be used: give True or False")
+
+    def _check_texts(self) -> None:
+        if not isinstance(self.system, (str, NoneType)):
+            raise UsageError(f"system {self.system!r} cannot be used: give a text")
+        directory: object = self.data_directory
+        if isinstance(directory, str):
+            object.__setattr__(self, "data_directory", Path(directory))
+        elif not isinstance(directory, (Path, NoneType)):
+            raise UsageError(f"data_directory {directory!r} cannot be used: give a path")
+        if self.form not in (None, "completion", "chat"):
+            raise UsageError(f"form {self.form!r} is unknown: use 'completion' or 'chat'")
 
     @classmethod
     def names(cls) -> tuple[str, ...]:

@@ -25,7 +25,16 @@ from typing import Protocol as Interface
 
 from probatum.core.errors import Interrupted, ModelError, ProbatumError, SandboxError
 from probatum.core.protocol import ProgramScorer, Scorer
-from probatum.core.records import Execution, ExecutionStatus, Item, Outcome, Program, Request, Response
+from probatum.core.records import (
+    Execution,
+    ExecutionStatus,
+    Finish,
+    Item,
+    Outcome,
+    Program,
+    Request,
+    Response,
+)
 from probatum.core.status import Status
 from probatum.models.seam import Model
 from probatum.prompting import Plan
@@ -282,6 +291,9 @@ class Pipeline:
         with self._lock:
             answered: list[tuple[Request, Response]] = []
             for response in responses:
+                if (wrong := _mistyped(response)) is not None:
+                    self._fail(ModelError(f"the backend gave a response with {wrong}; it is not kept"))
+                    continue
                 request = self._asked.pop(response.request, None)
                 if request is not None:
                     answered.append((request, response))
@@ -437,6 +449,19 @@ class Pipeline:
     def _lost(self, one: Pending, reason: str) -> None:
         outcome = Outcome(item_id=one.item.id, sample=one.sample, status=Status.INFRA_ERROR, reason=reason)
         self._record(one.position, one.item, one.requests, outcome)
+
+
+def _mistyped(response: Response) -> str | None:
+    """The first field that is not of its type: what is kept must be what the record says."""
+    for name in ("prompt_tokens", "completion_tokens"):
+        value = getattr(response, name)
+        if value is not None and type(value) is not int:
+            return f"{name} {value!r}, which is no whole number"
+    for name in ("request", "text"):
+        if not isinstance(getattr(response, name), str):
+            return f"{name} {getattr(response, name)!r}, which is no text"
+    finish: object = response.finish
+    return None if isinstance(finish, Finish) else f"finish {finish!r}, which is no Finish"
 
 
 def _guarded(one: Pending, grade: Callable[[], Outcome], scores: Sequence[str]) -> Outcome:

@@ -48,7 +48,13 @@ class EvaluatedRun:
     @property
     def statuses(self) -> Mapping[str, Mapping[str, int]]:
         """Task → status → count."""
-        return {task.task: _statuses(task) for task in self.record.tasks}
+        return {task.task: self._statuses(task) for task in self.record.tasks}
+
+    def _statuses(self, task: TaskRun) -> dict[str, int]:
+        """Of the summary; of a task that was not summarised, what is kept so far."""
+        if task.summary:
+            return msgspec.convert(task.summary.get("statuses", {}), dict[str, int])
+        return self.store.statuses(self.id, task.task)
 
     def each_sample(self) -> Iterator[Sample]:
         """Samples whole, task by task, in the order of the items; streamed."""
@@ -75,16 +81,12 @@ class EvaluatedRun:
                     "protocol": task.protocol,
                     "planned": task.planned,
                     "estimates": [asdict(estimate) for estimate in task_estimates(task)],
-                    "statuses": _statuses(task),
+                    "statuses": self._statuses(task),
                     "notes": list(_strings(task.summary.get("notes"))),
                 }
                 for task in self.record.tasks
             ],
         }
-
-
-def _statuses(task: TaskRun) -> dict[str, int]:
-    return msgspec.convert(task.summary.get("statuses", {}), dict[str, int])
 
 
 def _strings(value: object) -> list[str]:

@@ -130,6 +130,7 @@ class Sandbox:
                     self._gate.leave()
                 for one in doubtful:
                     stream.put(self._alone(one))
+                stream.rest()
         except BaseException as error:  # noqa: BLE001 - raised again where the stream is iterated
             stream.leave(error)
         else:

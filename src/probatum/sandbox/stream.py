@@ -30,6 +30,8 @@ class Stream:
         self._in: queue.SimpleQueue[Program | None] = queue.SimpleQueue()
         self._out: queue.SimpleQueue[Execution | _Done] = queue.SimpleQueue()
         self._threads = threads
+        self._busy = 0
+        self._counting = threading.Lock()
         self.stopped = False
         threading.Thread(target=self._feed, args=(programs,), name="sandbox-source", daemon=True).start()
 
@@ -48,12 +50,26 @@ class Stream:
         self._out.put(_Done(error))
 
     def pull(self) -> Program | None:
-        """Waits for the next program; `None` when there are no more, or nobody wants them."""
+        """Waits for the next program; `None` when there are no more, or nobody wants them.
+
+        Whoever got one is busy until it says `rest`.
+        """
         program = self._in.get()
-        return None if self.stopped else program
+        if program is None or self.stopped:
+            return None
+        with self._counting:
+            self._busy += 1
+        return program
+
+    def rest(self) -> None:
+        """The thread that pulled a program is free for another."""
+        with self._counting:
+            self._busy -= 1
 
     def pull_ready(self) -> Program | None:
-        """The next program if it is at hand."""
+        """The next program if it is at hand, and no other thread is free to run it at once."""
+        if self._busy < self._threads:
+            return None
         try:
             program = self._in.get_nowait()
         except queue.Empty:

@@ -93,14 +93,19 @@ def family(pid: int) -> list[int]:
     found: list[int] = []
     wanted = [pid]
     while wanted:
-        one = wanted.pop()
-        try:
-            with open(f"/proc/{one}/task/{one}/children", "rb") as file:
-                children = [int(child) for child in file.read().split()]
-        except OSError:
-            continue
+        children = _children(wanted.pop())
         found += children
         wanted += children
+    return found
+
+
+def _children(pid: int) -> list[int]:
+    """Of all threads of a process: each has those that it started."""
+    found: list[int] = []
+    with contextlib.suppress(OSError):  # the process or a thread of it ended while we looked
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{thread}/children", "rb") as file:
+                found += map(int, file.read().split())
     return found
 
 
