@@ -1,0 +1,36 @@
+"""Stop strings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from probatum.core.records import Finish
+from probatum.extraction.stops import check_stops, cut_at_stop
+from tests.cases.frame import Given, Said, operation, refusal
+
+
+def text_or_fields(ours: Any, expected: Any) -> bool:
+    """Right values give the text alone, or the text with what else was noted."""
+    if isinstance(expected, str):
+        return bool(ours["text"] == expected)
+    return all(key in ours and ours[key] == value for key, value in expected.items())
+
+
+@operation("apply_stops", unused=("chat",), agrees=text_or_fields)
+def apply_stops(given: Given) -> Any:
+    cut = cut_at_stop(
+        given["text"], tuple(given["stops"] or ()), stopped=given.get("finish_reason") == Finish.STOP
+    )
+    noted = {"flag": "partial stop marker removed"} if cut.partial else {}
+    return {"text": cut.text, "stripped": cut.text.strip(), **noted}
+
+
+@operation("apply_stops_to_generation", unused=("prompt",), agrees=text_or_fields)
+def apply_stops_to_generation(given: Given) -> Any:
+    """Only what was generated is handed over: the prompt is no part of a response."""
+    return {"text": cut_at_stop(given["generation"], tuple(given["stops"])).text}
+
+
+@operation("validate_stops")
+def validate_stops(given: Given) -> Any:
+    return refusal(lambda: check_stops(tuple(given["stops"])) or Said("accepted"))
