@@ -24,7 +24,7 @@ from probatum.core import protocol, records, run
 from probatum.core.canonical import canonical, digest, digest_json
 from probatum.core.errors import ProtocolError
 from probatum.core.protocol import Hub, Policy, Protocol, Source, Task
-from probatum.core.records import Identity, Item, Limits, Program, Request, Sampling
+from probatum.core.records import Identity, Item, Limits, Program, Request, Rolling, Sampling, Scoring
 from probatum.core.status import Status
 from tests import fakes
 
@@ -118,6 +118,8 @@ def field_cases() -> list:
 
 def changed(record: object, name: str) -> object:
     value = getattr(record, name)
+    if isinstance(record, Scoring) and name == "rolling":
+        return replace(record, rolling=Rolling())
     other = COMPLETE.get(type(value)) if value is None else None
     return replace(record, **{name: another(value) if other is None else other})
 
@@ -161,13 +163,27 @@ def test_a_records_own_digest_covers_what_it_says(kind, name):
 
 
 @pytest.mark.parametrize(
-    ("owner", "attribute", "part"), [(Request, "sampling", Sampling), (Program, "limits", Limits)]
+    ("owner", "attribute", "part"),
+    [(Request, "sampling", Sampling), (Request, "scoring", Scoring), (Program, "limits", Limits)],
 )
 def test_an_own_digest_covers_every_field_of_its_parts(owner, attribute, part):
     record = build(owner)
     for one in fields(part):
         other = replace(record, **{attribute: changed(part(), one.name)})
         assert other.digest != record.digest, one.name
+
+
+@pytest.mark.parametrize("changed_windows", [{"window": 8}, {"stride": 8}, {"begin_each": True}])
+def test_a_requests_digest_covers_its_windows(changed_windows):
+    plain = Request(item_id="1", prompt="", continuation="a", scoring=Scoring(rolling=Rolling()))
+    other = replace(plain, scoring=Scoring(rolling=Rolling(**changed_windows)))
+    assert other.digest != plain.digest
+
+
+def test_requests_that_generate_keep_the_digests_they_had_before_texts_were_scored():
+    request = Request(item_id="1", prompt="a")
+    assert request.digest == "264737b6e6484ec429076e1390529d244ff9f65c753121991421502cbb385a0c"
+    assert replace(request, continuation="b").digest != request.digest
 
 
 def test_the_protocol_covers_the_fields_of_all_its_parts():

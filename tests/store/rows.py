@@ -16,7 +16,9 @@ from probatum.core.records import (
     Program,
     Request,
     Response,
+    Rolling,
     Sampling,
+    Scoring,
 )
 from probatum.core.run import Run, RunState, TaskRun
 from probatum.core.status import Status
@@ -94,6 +96,16 @@ samplings = st.builds(
     stop=texts,
     seed=maybe(counts),
 )
+rollings = st.builds(Rolling, window=maybe(counts), stride=maybe(counts), begin_each=st.booleans())
+scorings = st.builds(
+    Scoring,
+    boundary=st.sampled_from(["common", "count", "apart"]),
+    begin=st.sampled_from(["tokenizer", "always", "never"]),
+    first=st.sampled_from(["begin", "skip"]),
+    overflow=st.sampled_from(["refuse", "left", "left_bare"]),
+    rolling=maybe(rollings),
+    begin_twice=st.booleans(),
+)
 messages = st.builds(Message, role=any_text, content=any_text)
 requests = st.builds(
     Request,
@@ -103,6 +115,7 @@ requests = st.builds(
     prompt=any_text | st.lists(messages, max_size=3).map(tuple),
     continuation=maybe(any_text),
     sampling=samplings,
+    scoring=scorings,
 )
 
 
@@ -118,6 +131,9 @@ def responses_to(request: Request):
         completion_tokens=maybe(counts),
         logprobs=maybe(st.lists(numbers, max_size=4).map(tuple)),
         greedy=maybe(st.booleans()),
+        tokens=maybe(st.lists(counts, max_size=4).map(tuple)),
+        scored_bytes=maybe(counts),
+        cut_tokens=maybe(counts),
         reason=maybe(any_text),
         attempts=counts,
         seconds=maybe(finite),

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from typing import Literal
 
 from probatum.core.canonical import digest_json
 from probatum.core.status import Status
@@ -28,7 +29,9 @@ __all__ = [
     "Prompted",
     "Request",
     "Response",
+    "Rolling",
     "Sampling",
+    "Scoring",
 ]
 
 
@@ -96,6 +99,48 @@ class Sampling:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Rolling:
+    """Windows over a text that may be longer than the context: each token is scored once.
+
+    The first window scores as many tokens as it holds. Each later one scores the next `stride` tokens (the
+    last one, those that are left), with as many tokens before them as the window has room for.
+    """
+
+    window: int | None = None
+    """Tokens that the model sees at once, the beginning token included; `None` is its whole context."""
+    stride: int | None = None
+    """1 to `window`; `None` is `window`: the first token of a later window has one token before it."""
+    begin_each: bool = False
+    """Whether the beginning token stands before every window rather than before the text alone."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scoring:
+    """How a continuation is scored, wherever harnesses differ. See `docs/likelihood.md`."""
+
+    boundary: Literal["common", "count", "apart"] = "common"
+    """Which tokens of prompt + continuation are the continuation's. `common`: those from the first on in
+    which they differ from the tokens of the prompt alone. `count`: as many as there are beyond the number
+    of the prompt's own (lm-eval). `apart`: prompt and continuation are tokenised each alone."""
+    begin: Literal["tokenizer", "always", "never"] = "tokenizer"
+    """Whether the beginning token stands before a prompt; once, also where the prompt writes it."""
+    first: Literal["begin", "skip"] = "begin"
+    """What a first token with nothing before it is given: `begin` is the beginning token or, in a tokenizer
+    without one, that of the end of text; `skip` leaves that token out."""
+    overflow: Literal["refuse", "left", "left_bare"] = "refuse"
+    """What is done when prompt and continuation do not fit: `context_overflow`, or the prompt is cut from
+    the left (`Response.cut_tokens` says by how much), with its beginning token kept or (`left_bare`) lost."""
+    rolling: Rolling | None = None
+    """Windows over a long continuation; `None`: it is one piece that must fit into the context."""
+    begin_twice: bool = False
+    """lm-eval's rolling likelihood with a tokenizer that adds a beginning token: that token is scored, too,
+    after another one."""
+
+
+DEFAULT_SCORING = Scoring()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Request:
     """One call to a model. Its digest covers what the model sees, not which item asks."""
 
@@ -107,11 +152,15 @@ class Request:
     continuation: str | None = None
     """Set to score this text's log-likelihood after the prompt, rather than to generate."""
     sampling: Sampling = field(default_factory=Sampling)
+    scoring: Scoring = DEFAULT_SCORING
+    """Of the continuation; where there is none it stays as it is by default, and is not in the digest."""
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of prompt, continuation and sampling."""
+        """SHA-256 of prompt, continuation and sampling; of the scoring where there is a continuation."""
         sampling = self.sampling
+        generates = self.continuation is None and self.scoring == DEFAULT_SCORING
+        scoring = [] if generates else [_scoring_form(self.scoring)]
         prompt: object = self.prompt
         if not isinstance(self.prompt, str):
             prompt = [[message.role, message.content] for message in self.prompt]
@@ -127,6 +176,7 @@ class Request:
                     sampling.stop,
                     sampling.seed,
                 ],
+                *scoring,
             ]
         )
 
@@ -134,6 +184,19 @@ class Request:
     def key(self) -> str:
         """What a response names: request digest and sample index."""
         return f"{self.digest}:{self.sample}"
+
+
+def _scoring_form(scoring: Scoring) -> list[object]:
+    rolling = scoring.rolling
+    windows = None if rolling is None else [rolling.window, rolling.stride, rolling.begin_each]
+    return [
+        scoring.boundary,
+        scoring.begin,
+        scoring.first,
+        scoring.overflow,
+        windows,
+        scoring.begin_twice,
+    ]
 
 
 class Finish(StrEnum):
@@ -171,9 +234,16 @@ class Response:
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     logprobs: tuple[float, ...] | None = None
-    """Natural-log probability of each token of the continuation, in order."""
+    """Natural-log probability of each scored token, in order; their sum is the log-likelihood."""
     greedy: bool | None = None
-    """Whether every token of the continuation is the likeliest one."""
+    """Whether every scored token is the likeliest one."""
+    tokens: tuple[int, ...] | None = None
+    """Numbers of the scored tokens; `None` where the backend cannot tell."""
+    scored_bytes: int | None = None
+    """UTF-8 bytes of the text that the scored tokens stand for: more than the continuation's where a token
+    spans the boundary, fewer where the first token is left out."""
+    cut_tokens: int | None = None
+    """Tokens of the prompt that were cut from the left so that it fits; 0 says that none were."""
     reason: str | None = None
     """One line: why there is no answer."""
     attempts: int = 1

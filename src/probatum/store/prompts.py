@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from probatum.core.records import Limits, Message, Program, Prompted, Request, Sampling
+from probatum.core.records import Limits, Message, Program, Prompted, Request, Sampling, Scoring
 from probatum.store.encoding import text_digest
 
 __all__ = ["StoredProgram", "StoredRequest", "Texts"]
@@ -50,6 +50,7 @@ class StoredRequest(Struct, frozen=True, omit_defaults=True):
     """Roles and contents; a prompt that is a text alone has no role."""
     sampling: Sampling
     continuation: Text | None = None
+    scoring: Scoring = Scoring()
 
     @classmethod
     def of(cls, request: Request, texts: Texts) -> StoredRequest:
@@ -60,7 +61,9 @@ class StoredRequest(Struct, frozen=True, omit_defaults=True):
         else:
             prompt = tuple((message.role, Text.of(message.content, texts)) for message in request.prompt)
         continuation = None if request.continuation is None else Text.of(request.continuation, texts)
-        return cls(prompt=prompt, sampling=request.sampling, continuation=continuation)
+        return cls(
+            prompt=prompt, sampling=request.sampling, continuation=continuation, scoring=request.scoring
+        )
 
     def long_texts(self) -> Iterable[bytes]:
         """Digests of the texts that `request` needs."""
@@ -83,6 +86,7 @@ class StoredRequest(Struct, frozen=True, omit_defaults=True):
             prompt=prompt,
             continuation=None if self.continuation is None else self.continuation.read(texts),
             sampling=self.sampling,
+            scoring=self.scoring,
         )
 
 
