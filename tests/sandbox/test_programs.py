@@ -71,6 +71,11 @@ CASES = {
         "assert [run_program().stdout for _ in range(3)] == ['False\\n'] * 3",
         "passed",
     ),
+    "an integer of more digits than the interpreter prints by itself": (
+        "print(10**5000 + int('7' * 5000))\n",
+        "assert run_program().stdout == '1' + '7' * 5000 + '\\n'",
+        "passed",
+    ),
     "a frame on the connection": (
         "import os\nos.write(3, b'\\x02\\0\\0\\0{}')\n",
         "assert run_program().exit_code == 0",

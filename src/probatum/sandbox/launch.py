@@ -63,6 +63,7 @@ ENVIRONMENT: Final = {
     "LD_BIND_NOW": "1",
     # large blocks in huge pages where the kernel offers them: filling memory costs a fifth of the CPU time
     "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
+    "PYTHONINTMAXSTRDIGITS": "0",  # programs print long integers
 }
 
 PRELOAD: Final = (

@@ -20,7 +20,7 @@ from probatum.sandbox.stream import Gate, Stream
 
 __all__ = ["PROTOCOL", "Sandbox"]
 
-PROTOCOL: Final = 1
+PROTOCOL: Final = 2
 """Rises when the same program may get another verdict than before."""
 ATTEMPTS: Final = 3  # how often a program is tried when the sandbox itself fails
 AHEAD: Final = 1 << 14  # characters of a program that is sent ahead: it must fit a socket's buffer

@@ -28,7 +28,9 @@ ENVIRONMENT = {
     "PYTHONHASHSEED": "0",
     "PYTHONDONTWRITEBYTECODE": "1",
     "OMP_NUM_THREADS": "1",
+    "PYTHONINTMAXSTRDIGITS": "0",  # programs print long integers; their CPU limit holds
 }
+JUDGE_DIGITS = 100_000  # of an integer that the judge shows or reads: it takes quadratic time, here 0.1 s
 JUDGE_MEMORY = 4 << 30  # address space of the judge: hostile results must not take more
 
 
@@ -97,6 +99,7 @@ def serve(
     syscalls.drop_capabilities()
     seccomp.install()
     limits.restrict_judge(JUDGE_MEMORY)
+    sys.set_int_max_str_digits(JUDGE_DIGITS)
     wire = Wire(host, limit=1 << 28)
     try:
         execution = load_judge(sources)

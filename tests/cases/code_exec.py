@@ -1,0 +1,147 @@
+"""Code: taken out of answers, assembled, executed."""
+
+from __future__ import annotations
+
+import atexit
+import re
+from functools import cache
+from typing import Any
+
+from probatum.core.errors import SandboxError
+from probatum.core.records import Execution, ExecutionStatus, Item, Limits, Program, Response
+from probatum.extraction import assemble_answer, extract_code
+from probatum.sandbox import Sandbox
+from probatum.scoring import PassesTests
+from tests.cases.frame import Given, NotMappedError, Said, begins, operation
+
+
+@cache
+def sandbox() -> Sandbox:
+    made = Sandbox(workers=1)
+    atexit.register(made.close)
+    return made
+
+
+def execute(program: Program) -> Execution:
+    (execution,) = sandbox().execute([program])
+    return execution
+
+
+ENDINGS = {
+    "timeout": (ExecutionStatus.TIMEOUT,),
+    "out of memory": (ExecutionStatus.MEMORY_LIMIT,),
+    "tests not completed": (ExecutionStatus.EXIT_CALLED,),
+    "EOFError": (ExecutionStatus.EXCEPTION,),
+}
+"""Words in a right value's brackets → how such an execution ends."""
+
+
+def same_verdict(ours: Any, expected: Any) -> bool:
+    """`pass` or `fail`, ended in the way that the brackets name, and within the time that they name."""
+    if isinstance(ours, Said) or not isinstance(ours, Execution):
+        return isinstance(ours, Said) and begins(str(expected), ours.word)
+    if not begins(str(expected), "pass" if ours.status is ExecutionStatus.PASSED else "fail"):
+        return False
+    for words, statuses in ENDINGS.items():
+        if re.search(rf"\({words}", expected) and ours.status not in statuses:
+            return False
+    if "EOFError" in expected and ours.detail != "EOFError":
+        return False
+    seconds = re.search(r"(?:within|<) (\d+) s", expected)
+    return seconds is None or (ours.cpu_seconds or 0.0) <= float(seconds[1])
+
+
+def limits(given: Given) -> Limits:
+    settings: dict[str, Any] = {}
+    if "timeout" in given:
+        settings["cpu_seconds"] = float(given["timeout"])
+    if "memory_mb" in given:
+        settings["memory_bytes"] = given["memory_mb"] << 20
+    return Limits(**settings)
+
+
+@operation("run_python", unused=("stdin", "tests_count"), agrees=same_verdict)
+def run_python(given: Given) -> Execution | Said:
+    if given.get("style", "function") not in ("function", "leetcode"):
+        raise NotMappedError(f"style {given['style']!r}")
+    settings: dict[str, Any] = {}
+    tests = "{tests}"
+    if "style" in given:  # the cases' tests say `call` for the entry point
+        settings["call"], tests = "method", "call = {entry}\n{tests}"
+    scorer = PassesTests(
+        tests=tests if given["tests"].strip() else "", entry_point="{entry}", prompt="", given="program",
+        limits=limits(given), **settings,
+    )  # fmt: skip
+    item = Item(id="case", fields={"tests": given["tests"], "entry": given["entry"]})
+    program = scorer.program(item, 0, [Response(request="", text=given["code"])])
+    if not isinstance(program, Program):
+        return Said("error", program.reason or "")
+    return execute(program)
+
+
+@operation("run_repo_tests", agrees=same_verdict)
+def run_repo_tests(given: Given) -> Execution:
+    """Files that the submission adds lie in its own directory, which no test reads its settings from."""
+    files = given["new_files"]
+    code = "\n".join(f"open({name!r}, 'w').write({text!r})" for name, text in files.items())
+    return execute(
+        Program(code=f"{code}\ndef f(): pass", tests=f"f()\n{given['tests']}", entry_points=("f",))
+    )
+
+
+@operation("run_stdio", agrees=same_verdict)
+def run_stdio(given: Given) -> Execution:
+    expected = given["expected_expr"] if "expected_expr" in given else repr(given["expected"])
+    tests = (
+        f"ran = run_program({given['stdin']!r})\nassert ran.exit_code == 0, ran.exit_code\n"
+        f"assert ran.stdout.split() == ({expected}).split()"
+    )
+    return execute(Program(code=given["code"], tests=tests, limits=limits(given)))
+
+
+@operation("canary")
+def canary(given: Given) -> Any:
+    if "environment" in given:
+        return broken_environment(given["environment"])
+    (name,) = set(re.findall(r"^def (\w+)", given["good"], re.MULTILINE))
+    ended = {
+        kind: execute(Program(code=given[kind], tests=given["tests"], entry_points=(name,)))
+        for kind in ("good", "bad")
+    }
+    return {kind: "pass" if each.status is ExecutionStatus.PASSED else "fail" for kind, each in ended.items()}
+
+
+def broken_environment(what: str) -> Any:
+    raise NotMappedError(f"environment {what!r}")
+
+
+# ── code in answers ─────────────────────────────────────────────────────────────────────────────────
+
+
+@operation("extract_code")
+def code(given: Given) -> str | None:
+    found = extract_code(given["text"], given.get("entry"), language=given.get("language", "python"))
+    return found.answer if found else None
+
+
+@operation("extract_code_many")
+def code_many(given: Given) -> list[str | None]:
+    shared = {key: given[key] for key in given if key not in ("op", "texts")}
+    return [code(Given({**shared, "text": text})) for text in given["texts"]]
+
+
+def passes_for(ours: str, expected: str) -> bool:
+    """The program passes (or fails) the assertion that the right value names."""
+    match = re.fullmatch(r"(pass|fail) for (\w+)(\(.*)", expected)
+    if match is None:
+        return False
+    ended = execute(Program(code=ours, tests=f"assert {match[2]}{match[3]}", entry_points=(match[2],)))
+    return (ended.status is ExecutionStatus.PASSED) == (match[1] == "pass")
+
+
+@operation("assemble_python", agrees=passes_for)
+def assemble(given: Given) -> str:
+    return assemble_answer(given["prompt"], given["completion"], given.get("entry"))
+
+
+__all__ = ["SandboxError", "sandbox"]

@@ -1,0 +1,189 @@
+"""Reading answers: numbers, options, boxes, declared lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from probatum.core.records import Finish, Item, Outcome, Response
+from probatum.extraction import (
+    DeclaredLine,
+    Extraction,
+    FinalNumber,
+    OptionLetter,
+    PatternAnswer,
+    extract_boxed,
+    extract_option,
+    extract_options,
+    strip_reasoning,
+)
+from probatum.extraction.boxes import find_boxed
+from probatum.extraction.characters import fold_width
+from probatum.extraction.numbers import parse_number
+from probatum.extraction.options import Options
+from probatum.scoring import ChoiceMatch, NumberMatch
+from tests.cases.frame import Given, NotMappedError, Said, agree, begins, operation
+
+ITEM = Item(id="case", fields={})
+
+
+def answer(found: Extraction | None) -> str | None:
+    return found.answer if found else None
+
+
+def many(name: str, single: Callable[[Given], Any], key: str = "text") -> None:
+    """An operation over several texts, as the one over a single text."""
+
+    def run(given: Given) -> list[Any]:
+        shared = {field: given[field] for field in given if field not in ("op", f"{key}s")}
+        read = [Given({**shared, key: text}) for text in given[f"{key}s"]]
+        return [single(each) for each in read]
+
+    operation(name, unused=("gold", "golds", "lang"))(run)
+
+
+# ── numbers ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def finish(given: Given) -> Finish:
+    return Finish(given.get("finish_reason", "stop"))
+
+
+def same_outcome(ours: Outcome, expected: Any) -> bool:
+    """The number, with "/ correct" behind it or not; or that there is no answer."""
+    if expected is None or (isinstance(expected, str) and begins(expected, "no answer")):
+        wanted = ("truncated",) if "truncated" in str(expected) else ("no_answer", "truncated")
+        return ours.status in wanted
+    text = str(expected)
+    value, _, verdict = text.partition("/") if re.search(r"/\s*(?:in)?correct", text) else (text, "", "")
+    if ours.status != "scored" or ours.answer is None:
+        return False
+    right = Fraction(str(value).strip()) if _plain(value.strip()) else parse_number(value)
+    if verdict.strip() and (ours.scores["correct"] == 1.0) != (verdict.strip() == "correct"):
+        return False
+    return right is not None and Fraction(ours.answer) == right
+
+
+def _plain(text: str) -> bool:
+    return re.fullmatch(r"-?\d+(?:\.\d+|/\d+)?", text) is not None
+
+
+@operation("extract_final_number", "extract_number", agrees=same_outcome)
+def extract_final_number(given: Given) -> Outcome:
+    settings: dict[str, Any] = {}
+    if given.get("lang") == "zh":
+        settings["chinese_numerals"] = True
+    gold = str(given.get("gold", "0"))
+    response = Response(request="", text=given["text"], finish=finish(given))
+    item = Item(id="case", fields={}, targets=(gold,))
+    return NumberMatch(FinalNumber(**settings)).grade(item, 0, [response])
+
+
+@operation("parse_gold")
+def parse_gold(given: Given) -> Any:
+    if given["format"] != "gsm8k":
+        raise NotMappedError(f"format {given['format']!r}")
+    found = FinalNumber(declared=("####",)).extract(given["gold_field"], ITEM)
+    return answer(found) if isinstance(found, Extraction) else None
+
+
+# ── boxes, reasoning, patterns, widths ──────────────────────────────────────────────────────────────
+
+
+def no_answer_or_text(ours: Any, expected: Any) -> bool:
+    return agree(ours, expected) or (ours is None and isinstance(expected, str) and "no answer" in expected)
+
+
+@operation("extract_boxed", unused=("gold",))
+def boxed(given: Given) -> Any:
+    found = find_boxed(given["text"])
+    if getattr(found, "truncated", False) or (finish(given) is Finish.LENGTH and answer_of(given) is None):
+        return Said("no answer (truncated)")
+    return answer_of(given)
+
+
+def answer_of(given: Given) -> str | None:
+    return answer(extract_boxed(given["text"]))
+
+
+@operation("strip_reasoning", unused=("gold",))
+def reasoning(given: Given) -> Any:
+    return answer(strip_reasoning(given["text"]))
+
+
+@operation("pattern_score", agrees=lambda ours, expected: ours == expected)
+def pattern_score(given: Given) -> str:
+    found = PatternAnswer(pattern=given["pattern"]).extract(given["text"], ITEM)
+    if not isinstance(found, Extraction):
+        return "no answer"
+    return f"{found.answer} / {'correct' if found.answer == given['target'] else 'incorrect'}"
+
+
+@operation("width_fold_equal")
+def width_fold_equal(given: Given) -> list[bool]:
+    return [fold_width(left) == fold_width(right) for left, right in given["pairs"]]
+
+
+@operation("extract_declared", "declared_line", unused=("gold",), agrees=no_answer_or_text)
+def declared(given: Given) -> Any:
+    markers = (given["marker"],) if "marker" in given else tuple(given["markers"])
+    found = DeclaredLine(declared=markers).extract(given["text"], ITEM)
+    return answer(found) if isinstance(found, Extraction) else None
+
+
+# ── options ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def options_of(given: Given) -> Options:
+    options: Options = given["options"]
+    return options
+
+
+@operation("extract_option", unused=("gold", "lang"), agrees=no_answer_or_text)
+def option(given: Given) -> Any:
+    if finish(given) is Finish.LENGTH:
+        return graded_option(given)
+    return answer(extract_option(given["text"], options_of(given)))
+
+
+def graded_option(given: Given) -> Any:
+    """Through the scorer, which knows what the end of the tokens means."""
+    options = options_of(given)
+    labels = tuple(options)
+    texts = tuple(options.values()) if isinstance(options, dict) else ()
+    item = Item(id="case", fields={}, choices=texts, targets=(str(given.get("gold", labels[0])),))
+    response = Response(request="", text=given["text"], finish=finish(given))
+    graded = ChoiceMatch(OptionLetter(labels=labels)).grade(item, 0, [response])
+    return graded.answer if graded.status == "scored" else Said(f"no answer ({graded.status})")
+
+
+many("extract_option_many", option)
+many("extract_final_number_many", lambda given: extract_final_number(given).answer)
+many("extract_boxed_many", answer_of)
+
+
+@operation("extract_options", unused=("gold", "lang"))
+def several(given: Given) -> Any:
+    found = extract_options(given["text"], options_of(given))
+    return found.answer.split(",") if found else None
+
+
+@operation("extract_options_many")
+def options_many(given: Given) -> list[Any]:
+    def read(text: str, settings: dict[str, bool]) -> list[str] | None:
+        reader = extract_options if settings["multiple"] else extract_option
+        found = reader(text, given["options"])
+        return found.answer.split(",") if found else None
+
+    return [read(text, settings) for text, settings in given["cases"]]
+
+
+@operation("score_choice")
+def score_choice(given: Given) -> bool:
+    labels = tuple(str(label) for label in range(1, given["n_options"] + 1))
+    item = Item(id="case", fields={}, targets=(str(given["target"]),))
+    response = Response(request="", text=f"Answer: {given['label']}")
+    graded = ChoiceMatch(OptionLetter(labels=labels)).grade(item, 0, [response])
+    return graded.scores.get("correct") == 1.0
