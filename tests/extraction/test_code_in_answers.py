@@ -16,6 +16,7 @@ from probatum.extraction import (
     PythonCode,
     assemble_answer,
     assemble_completion,
+    assemble_method,
     extract_code,
 )
 from probatum.extraction import code as code_module
@@ -276,3 +277,26 @@ def test_what_breaks_the_parser_is_no_code(code: str) -> None:
 
 def test_warnings_of_the_parser_are_silent() -> None:
     assert parse('x = "\\d"') is not None
+
+
+SOLUTION = "class Solution:\n    def __init__(self):\n        self.seen = []\n    def f(self, x):\n        self.seen.append(x)\n        return len(self.seen) + x\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "value"),
+    [
+        (SOLUTION, [2, 2]),  # no state is left from call to call
+        (SOLUTION + "\ndef f(x):\n    return x\n", [1, 1]),  # a function of that name is what it says
+        ("class A:\n    def f(self, x):\n        return 7\n\nclass B(A):\n    @staticmethod\n    def f(x):\n        return 8", [8, 8]),
+        ("def f(x):\n    return 3", [3, 3]),
+    ],
+)  # fmt: skip
+def test_a_method_is_called_on_a_fresh_instance(code: str, value: list[int]) -> None:
+    names: dict[str, Any] = {}
+    exec(assemble_method(code, "f"), names)
+    assert [names["f"](1), names["f"](1)] == value
+
+
+@pytest.mark.parametrize("code", ["class A:\n    def g(self):\n        return 1\n", "class A(:", ""])
+def test_a_program_without_the_method_stays_as_it_is(code: str) -> None:
+    assert assemble_method(code, "f") == code

@@ -1,7 +1,7 @@
 """Text → answer, with its evidence. Never raises on what a model wrote; see docs/extraction.md."""
 
 from probatum.extraction.boxes import extract_boxed
-from probatum.extraction.code import assemble_answer, assemble_completion, extract_code
+from probatum.extraction.code import assemble_answer, assemble_completion, assemble_method, extract_code
 from probatum.extraction.components import (
     DeclaredLine,
     FinalNumber,
@@ -29,6 +29,7 @@ __all__ = [
     "ShortAnswer",
     "assemble_answer",
     "assemble_completion",
+    "assemble_method",
     "extract_boxed",
     "extract_code",
     "extract_number",

@@ -15,7 +15,7 @@ from probatum.extraction.reasoning import visible
 from probatum.extraction.statements import find_regions
 from probatum.extraction.stops import cut_at_stop
 
-__all__ = ["assemble_answer", "assemble_completion", "extract_code", "find_code"]
+__all__ = ["assemble_answer", "assemble_completion", "assemble_method", "extract_code", "find_code"]
 
 _PYTHON = frozenset({"", "python", "python3", "py", "py3", "ipython", "pycon", "pyi", "code", "none"})
 _ALIASES = {
@@ -288,6 +288,25 @@ def assemble_answer(prompt: str, code: str, entry_point: str | None = None) -> s
         return f"{head.rstrip()}\n\n{code}"
     future, rest = _without_future(source)
     return "\n\n".join(part for part in (future, head.rstrip(), rest) if part)
+
+
+def assemble_method(code: str, entry_point: str) -> str:
+    """The program with a function that calls a method of that name, each time on a fresh instance.
+
+    For benchmarks whose answers are classes (`class Solution:` …) and whose tests call functions. The
+    last class that has the method is meant. A program that binds the name itself, has no such method
+    or does not parse stays as it is.
+
+    Args:
+        code: a whole program.
+        entry_point: name of the method, and of the function that the tests call.
+    """
+    source = parse(code)
+    owner = None if source is None or entry_point in source.defined else source.owners.get(entry_point)
+    if owner is None:
+        return code
+    call = f"{owner}().{entry_point}(*arguments, **named)"
+    return f"{code.rstrip()}\n\n\ndef {entry_point}(*arguments, **named):\n    return {call}\n"
 
 
 def _last_function(prompt: str) -> str | None:

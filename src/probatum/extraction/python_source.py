@@ -45,15 +45,15 @@ class Source:
         return self.text.split("\n")
 
     @cached_property
-    def methods(self) -> frozenset[str]:
-        """Names of functions in the classes at its top."""
-        return frozenset(
-            inner.name
+    def owners(self) -> dict[str, str]:
+        """Method → class at the top that has it; the last one, where several have."""
+        return {
+            inner.name: node.name
             for node in self.tree.body
             if isinstance(node, ast.ClassDef)
             for inner in node.body
             if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef))
-        )
+        }
 
     @cached_property
     def needed(self) -> frozenset[str]:
@@ -81,7 +81,7 @@ class Source:
 
     def defines(self, name: str) -> bool:
         """Whether `name` is bound at the top, or is a method of a class there (`Solution`)."""
-        return name in self.defined or name in self.methods
+        return name in self.defined or name in self.owners
 
 
 def parse(text: str) -> Source | None:

@@ -10,7 +10,13 @@ from typing import Literal
 from probatum.core.protocol import Form
 from probatum.core.records import Execution, ExecutionStatus, Item, Limits, Outcome, Program, Response
 from probatum.core.status import Status
-from probatum.extraction import Extraction, PythonCode, assemble_answer, assemble_completion
+from probatum.extraction import (
+    Extraction,
+    PythonCode,
+    assemble_answer,
+    assemble_completion,
+    assemble_method,
+)
 from probatum.scoring.answers import invalid_item, read, unanswered
 
 __all__ = ["PassesTests"]
@@ -35,6 +41,8 @@ class PassesTests:
     prompt: str = "{prompt}"
     """Source that the program begins with, as a template; empty where the prompt is no code."""
     given: Given = "completion"
+    call: Literal["function", "method"] = "function"
+    """`method`: the entry point may be one of a class; each call of the tests gets a fresh instance."""
     extractor: PythonCode = field(default_factory=PythonCode)
     stop: tuple[str, ...] = ()
     """Cuts completions that a backend or another harness did not cut."""
@@ -62,6 +70,8 @@ class PassesTests:
         code = self._code(item, sample, responses, prompt, entry_point)
         if isinstance(code, Outcome):
             return code
+        if self.call == "method" and entry_point:
+            code = assemble_method(code, entry_point)
         return Program(
             code=code,
             tests=tests,
