@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from probatum.scoring.choice import ChoiceMatch
     from probatum.scoring.code import PassesTests
     from probatum.scoring.exact import ExactMatch, exact_match, loose_text, squad_text, verbatim
+    from probatum.scoring.majority import best_of_k, majority_at_k, majority_vote
     from probatum.scoring.metrics import PassAtK, Rate
     from probatum.scoring.number import NumberMatch, Tolerance, numbers_equal
     from probatum.scoring.tokens import squad_exact, token_f1
@@ -27,8 +28,11 @@ __all__ = [
     "PassesTests",
     "Rate",
     "Tolerance",
+    "best_of_k",
     "exact_match",
     "loose_text",
+    "majority_at_k",
+    "majority_vote",
     "numbers_equal",
     "squad_exact",
     "squad_text",
@@ -41,6 +45,7 @@ _HOMES = {
     "choice": ("ChoiceMatch",),
     "code": ("PassesTests",),
     "exact": ("ExactMatch", "exact_match", "loose_text", "squad_text", "verbatim"),
+    "majority": ("best_of_k", "majority_at_k", "majority_vote"),
     "metrics": ("PassAtK", "Rate"),
     "number": ("NumberMatch", "Tolerance", "numbers_equal"),
     "tokens": ("squad_exact", "token_f1"),

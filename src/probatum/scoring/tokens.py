@@ -5,13 +5,22 @@ Rajpurkar et al. 2016, arXiv:1606.05250, section 6.1; Rajpurkar et al. 2018, arX
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 from probatum.scoring.exact import squad_text
 
-__all__ = ["squad_exact", "token_f1"]
+__all__ = ["Tokens", "squad_exact", "token_f1"]
+
+Tokens = Literal["words", "characters", "mixed"]
+"""What one token is, see `token_f1`."""
+
+_EAST_ASIAN = re.compile(
+    "[\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+)
+"""Han characters, hiragana and katakana: written without blanks between words."""
 
 
 def squad_exact(prediction: str, targets: Sequence[str]) -> bool:
@@ -26,24 +35,23 @@ def squad_exact(prediction: str, targets: Sequence[str]) -> bool:
     return squad_text(prediction) in {squad_text(target) for target in targets}
 
 
-def token_f1(
-    prediction: str, targets: Sequence[str], tokens: Literal["words", "characters"] = "words"
-) -> float:
+def token_f1(prediction: str, targets: Sequence[str], tokens: Tokens = "words") -> float:
     """Best F1 over the targets of the tokens that prediction and target share, each as often as in both.
 
     Where one of the two has no token the score is 1 if the other has none either, else 0. `words` are
     split at white space, so that Chinese text is one word; `characters` leaves white space out, and each
-    character is a token.
+    character is a token; `mixed` takes each Chinese or Japanese character as a token, and what stands
+    between them as words.
 
     >>> token_f1("The cat sat", ["a cat sat down"])
     0.8
 
     Raises:
-        ValueError: there is no target, or `tokens` is neither.
+        ValueError: there is no target, or `tokens` is none of the three.
     """
     _some(targets)
-    if tokens not in ("words", "characters"):
-        raise ValueError(f"tokens {tokens!r} is neither 'words' nor 'characters'")
+    if tokens not in get_args(Tokens):
+        raise ValueError(f"tokens {tokens!r} is none of {', '.join(map(repr, get_args(Tokens)))}")
     said = _tokens(prediction, tokens)
     return max(_f1(said, _tokens(target, tokens)) for target in targets)
 
@@ -53,8 +61,11 @@ def _some(targets: Sequence[str]) -> None:
         raise ValueError("there is no target to compare with")
 
 
-def _tokens(text: str, kind: str) -> Counter[str]:
-    words = squad_text(text).split()
+def _tokens(text: str, kind: Tokens) -> Counter[str]:
+    normal = squad_text(text)
+    if kind == "mixed":
+        return Counter(_EAST_ASIAN.sub(r" \g<0> ", normal).split())
+    words = normal.split()
     return Counter(words if kind == "words" else "".join(words))
 
 
