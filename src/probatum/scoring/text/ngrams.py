@@ -218,7 +218,7 @@ class NgramOverlap:
         metric = bleu_metric(self.tokens, lower_case=self.lower_case, effective=True)
         score = metric.sentence_score(prediction, list(references))
         counts = (*score.counts, *score.totals, score.sys_len, score.ref_len)
-        values = {"bleu": score.score / 100}
+        values = {"bleu": min(score.score / 100, 1.0)}  # sacrebleu can be one rounding above 100
         values |= {name: float(count) for name, count in zip(BLEU_COUNTS, counts, strict=True)}
         if self.ter:
             edits = sacrebleu().TER().sentence_score(prediction, list(references))
