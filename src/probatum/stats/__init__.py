@@ -111,6 +111,7 @@ if TYPE_CHECKING:
         e_process,
     )
     from probatum.stats.strata import combine_strata, dkw_band, pooled_standard_error, t_interval
+    from probatum.stats.votes import JuryVerdict, LabelPreference, jury_verdict, label_preference, win_rate
 
 _WHERE = {
     "Agreement": "agreement",
@@ -206,6 +207,11 @@ _WHERE = {
     "dkw_band": "strata",
     "pooled_standard_error": "strata",
     "t_interval": "strata",
+    "JuryVerdict": "votes",
+    "LabelPreference": "votes",
+    "jury_verdict": "votes",
+    "label_preference": "votes",
+    "win_rate": "votes",
 }
 """Name → module that is imported when the name is first used."""
 
@@ -239,6 +245,8 @@ __all__ = [
     "Interval",
     "ItemMeans",
     "JudgeSwapReport",
+    "JuryVerdict",
+    "LabelPreference",
     "LogLoss",
     "MissingBounds",
     "PairedDifference",
@@ -289,7 +297,9 @@ __all__ = [
     "ideal_bootstrap_error",
     "item_means",
     "judge_swap_report",
+    "jury_verdict",
     "krippendorff_alpha",
+    "label_preference",
     "masked_perplexity",
     "mcnemar",
     "mean_interval",
@@ -335,4 +345,5 @@ __all__ = [
     "tost",
     "unpaired_difference",
     "win_points",
+    "win_rate",
 ]

@@ -16,6 +16,8 @@ from probatum.stats.inputs import (
     aligned_scores,
     check_choice,
     check_level,
+    check_probability,
+    counts_of,
     encode,
     scores_of,
     sum_by,
@@ -47,7 +49,7 @@ def quantile(values: npt.ArrayLike, q: float, rule: str = "linear") -> float:
         ValueError: there are no values, or the rule is unknown.
     """
     check_choice(rule, QUANTILE_RULES, "rule")
-    return float(np.quantile(scores_of(values, "values"), q, method=rule))  # type: ignore[call-overload]  # a checked name
+    return float(np.quantile(scores_of(values, "values"), check_probability(q, "q"), method=rule))  # type: ignore[call-overload]  # a checked name
 
 
 @dataclass(frozen=True)
@@ -141,8 +143,11 @@ def resampled_means(scores: npt.ArrayLike, clusters: Labels | None, draws: npt.N
         if clusters is None
         else encode(list(clusters), len(values), "clusters")
     )
+    drawn = counts_of(draws, "draws")
+    if drawn.ndim != 2 or (drawn.size and int(drawn.max()) >= count):  # noqa: PLR2004 - samples × clusters
+        raise ValueError(f"draws must be numbers of {count} clusters of shape (samples, clusters)")
     sums, sizes = sum_by(codes, values, count), np.bincount(codes, minlength=count).astype(np.float64)
-    return np.asarray(sums[draws].sum(axis=1) / sizes[draws].sum(axis=1))
+    return np.asarray(sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1))
 
 
 def _pools(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ __all__ = [
     "check_size",
     "counts_of",
     "encode",
+    "finite",
     "positive_weights",
     "probabilities",
     "scores_of",
@@ -31,22 +32,47 @@ __all__ = [
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
+_MOST = 2**63 - 1
 Labels = Sequence[Any] | npt.NDArray[Any]
 """One hashable label an observation."""
 
 
+def finite(value: object, name: str, *, minimum: float | None = None) -> float:
+    """One finite number, that is at least `minimum`."""
+    try:
+        number = float(value)  # type: ignore[arg-type]  # refused below
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{name} must be a number, not {_shown(value)}") from None
+    if not np.isfinite(number):
+        raise ValueError(f"{name} must be finite, not {number!r}")
+    if minimum is not None and number < minimum:
+        raise ValueError(f"{name} must be at least {minimum:g}, not {number!r}")
+    return number
+
+
+def _shown(value: object) -> str:
+    """A value for a message of one line, however long it is."""
+    try:
+        text = repr(value)
+    except ValueError:  # an integer of more digits than Python prints
+        return f"an integer of {value.bit_length()} bits" if isinstance(value, int) else "a value"
+    return text if len(text) <= 60 else f"{text[:60]}…"  # noqa: PLR2004 - a line
+
+
 def check_level(level: float) -> float:
     """A confidence level, in (0, 1)."""
-    if not 0 < level < 1:
+    value = finite(level, "level")
+    if not 0 < value < 1:
         raise ValueError(f"level must lie between 0 and 1, not {level!r}")
-    return float(level)
+    return value
 
 
 def check_probability(value: float, name: str) -> float:
     """A probability, in [0, 1]."""
-    if not 0 <= value <= 1:
+    number = finite(value, name)
+    if not 0 <= number <= 1:
         raise ValueError(f"{name} must lie in [0, 1], not {value!r}")
-    return float(value)
+    return number
 
 
 def check_choice(value: str, choices: Iterable[str], name: str) -> str:
@@ -59,7 +85,10 @@ def check_choice(value: str, choices: Iterable[str], name: str) -> str:
 
 def check_bounds(bounds: tuple[float, float]) -> tuple[float, float]:
     """The range that scores can take: low < high, finite."""
-    low, high = (float(bound) for bound in bounds)
+    try:
+        low, high = (float(bound) for bound in bounds)
+    except (TypeError, ValueError, OverflowError):
+        low = high = 0.0
     if not (np.isfinite(low) and np.isfinite(high) and low < high):
         raise ValueError(f"bounds must be two finite numbers in ascending order, not {bounds!r}")
     return low, high
@@ -74,14 +103,20 @@ def whole(value: object, name: str, *, minimum: int = 0) -> int:
     except TypeError:
         raise ValueError(f"{name} must be an integer, not {value!r}") from None
     if number < minimum:
-        raise ValueError(f"{name} must be at least {minimum}, not {number}")
+        raise ValueError(f"{name} must be at least {minimum}, not {_shown(number)}")
+    if number > _MOST:
+        raise ValueError(f"{name} must be below 2^63, not {_shown(number)}")
     return number
 
 
 def check_size(values: Sequence[Any] | npt.NDArray[Any], n: int, name: str, against: str = "scores") -> None:
     """As many values as there are observations."""
-    if len(values) != n:
-        raise ValueError(f"{len(values)} {name} do not match {n} {against}; give one for each")
+    try:
+        size = len(values)
+    except TypeError:
+        raise ValueError(f"{name} must be a sequence of {n}, not {_shown(values)}") from None
+    if size != n:
+        raise ValueError(f"{size} {name} do not match {n} {against}; give one for each")
 
 
 def scores_of(values: npt.ArrayLike, name: str = "scores", *, empty: bool = False) -> Floats:
@@ -92,7 +127,7 @@ def scores_of(values: npt.ArrayLike, name: str = "scores", *, empty: bool = Fals
     """
     try:
         array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{name} must be numbers; leave out what is missing and count it apart") from None
     if array.ndim != 1:
         raise ValueError(f"{name} must have one dimension, not shape {array.shape}")
@@ -168,6 +203,8 @@ def encode(labels: Labels, n: int, name: str) -> tuple[Integers, int]:
     if isinstance(labels, np.ndarray) and labels.dtype.kind in "iubUS" and labels.ndim == 1:
         values, codes = np.unique(labels, return_inverse=True)
         return codes.astype(np.int64, copy=False), len(values)
+    if isinstance(labels, Mapping):
+        raise ValueError(f"{name} must be a sequence in the order of the scores, not a mapping")  # noqa: TRY004 - misuse is ValueError here
     known: dict[Hashable, int] = {}
     listed = labels.tolist() if isinstance(labels, np.ndarray) else labels
     codes = np.fromiter((known.setdefault(label, len(known)) for label in listed), np.int64, count=n)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from probatum.stats.inputs import Floats, Labels, encode, scores_of, sum_by, whole
+from probatum.stats.inputs import Floats, Labels, encode, finite, scores_of, sum_by, whole
 
 __all__ = ["ItemMeans", "item_means", "resampling_variance_ratio"]
 
@@ -77,6 +77,7 @@ def resampling_variance_ratio(between: float, within: float, k: int) -> float:
     Source: Miller 2024, arXiv:2411.00640, section 3.1.
     """
     k = whole(k, "k", minimum=1)
+    between, within = finite(between, "between"), finite(within, "within")
     if between < 0 or within < 0 or between + within <= 0:
         raise ValueError(f"variances must not be negative or both 0: {between!r}, {within!r}")
     return (between + within / k) / (between + within)

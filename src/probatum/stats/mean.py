@@ -343,9 +343,11 @@ def mean_test(
     values = scores_of(scores)
     _check_range(values, check_bounds(bounds))
     check_choice(alternative, ("greater", "less", "two-sided"), "alternative")
-    expected = np.asarray(chance, dtype=np.float64)
-    if expected.ndim:
+    expected = scores_of(np.atleast_1d(np.asarray(chance, dtype=object)), "chances")
+    if np.ndim(chance):
         check_size(expected, len(values), "chances")
+    else:
+        expected = expected.reshape(())
     _check_range(np.atleast_1d(expected), bounds)
     if clusters is None and not expected.ndim and set(bounds) == {0.0, 1.0} and np.isin(values, (0, 1)).all():
         return proportion_test(int(binary(values).sum()), len(values), float(expected), alternative)

@@ -17,8 +17,10 @@ from probatum.stats.inputs import (
     check_size,
     counts_of,
     encode,
+    finite,
     scores_of,
     sum_by,
+    whole,
 )
 from probatum.stats.quantiles import t_quantile
 from probatum.stats.result import Interval
@@ -143,8 +145,6 @@ def bits_per_byte(nll: float, byte_count: int) -> float:
     Raises:
         ValueError: there are no bytes, or the loss is not finite.
     """
-    if byte_count < 1 or not math.isfinite(nll):
-        raise ValueError(
-            f"bits per byte need a finite loss and at least 1 byte, not {nll!r} and {byte_count!r}"
-        )
-    return nll / (math.log(2) * byte_count)
+    if whole(byte_count, "byte_count") < 1:
+        raise ValueError(f"bits per byte need at least 1 byte, not {byte_count!r}")
+    return finite(nll, "nll") / (math.log(2) * byte_count)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from scipy import special
 
-from probatum.stats.inputs import check_choice, check_probability, whole
+from probatum.stats.inputs import check_choice, check_probability, finite, whole
 from probatum.stats.quantiles import normal_quantile, normal_tail, t_quantile
 
 __all__ = [
@@ -141,9 +141,9 @@ def design_effect(cluster_size: float, icc: float, cluster_size_cv: float = 0.0)
 
     Sources: Kish 1965; Eldridge et al. 2006 for unequal sizes.
     """
-    if not cluster_size >= 1:
-        raise ValueError(f"cluster_size must be at least 1, not {cluster_size!r}")
-    if not -1 <= icc <= 1:
+    cluster_size = finite(cluster_size, "cluster_size", minimum=1)
+    cluster_size_cv = finite(cluster_size_cv, "cluster_size_cv", minimum=0)
+    if not -1 <= finite(icc, "icc") <= 1:
         raise ValueError(f"icc must lie in [-1, 1], not {icc!r}")
     effect = 1 + ((1 + cluster_size_cv**2) * cluster_size - 1) * icc
     if effect <= 0:
@@ -153,13 +153,13 @@ def design_effect(cluster_size: float, icc: float, cluster_size_cv: float = 0.0)
 
 def effective_size(n: float, effect: float) -> float:
     """Independent items that n clustered ones are worth."""
-    return n / effect
+    return finite(n, "n", minimum=0) / finite(effect, "effect", minimum=1e-12)
 
 
 def _quantile_sum(alpha: float, power_: float, alternative: str) -> float:
     check_choice(alternative, ("two-sided", "one-sided"), "alternative")
     for name, value in (("alpha", alpha), ("power", power_)):
-        if not 0 < value < 1:
+        if not 0 < finite(value, name) < 1:
             raise ValueError(f"{name} must lie between 0 and 1, not {value!r}")
     tail = alpha / 2 if alternative == "two-sided" else alpha
     return normal_quantile(1 - tail) + normal_quantile(power_)
@@ -175,7 +175,7 @@ def sample_size(
 
     Source: Miller 2024, arXiv:2411.00640, section 5, extended by the design effect.
     """
-    if not (effect and math.isfinite(effect)):
+    if not finite(effect, "effect"):
         raise ValueError(f"effect must not be 0: {effect!r}")
     exact = (_quantile_sum(alpha, power, alternative) / effect) ** 2 * design.variance
     return _plan(math.ceil(exact - 1e-9), exact, abs(effect), power, alpha, alternative, design)
@@ -235,11 +235,18 @@ def _plan(
 def power_of_t(effect: float, n: float, alpha: float = 0.05, alternative: str = "two-sided") -> float:
     """Power of the one-sample (or paired) t test at a standardised effect (mean over SD) of `effect`."""
     check_choice(alternative, ("two-sided", "one-sided"), "alternative")
-    df, shift = n - 1, abs(effect) * math.sqrt(n)
+    n = finite(n, "n", minimum=1 + 1e-12)
+    df, shift = n - 1, abs(finite(effect, "effect")) * math.sqrt(n)
     if alternative == "one-sided":
-        return float(1 - special.nctdtr(df, shift, t_quantile(df, 1 - alpha)))
+        return 1 - _noncentral_below(df, shift, t_quantile(df, 1 - alpha))
     critical = t_quantile(df, 1 - alpha / 2)
-    return float(1 - special.nctdtr(df, shift, critical) + special.nctdtr(df, shift, -critical))
+    return 1 - _noncentral_below(df, shift, critical) + _noncentral_below(df, shift, -critical)
+
+
+def _noncentral_below(df: float, shift: float, t: float) -> float:
+    """P(T ≤ t) of the noncentral t; scipy gives NaN far out, where it is below 1e-14."""
+    found = float(special.nctdtr(df, shift, t))
+    return 0.0 if math.isnan(found) else found
 
 
 def sample_size_of_t(
@@ -250,7 +257,7 @@ def sample_size_of_t(
     Raises:
         ValueError: an effect of 0, or levels out of range.
     """
-    if not effect:
+    if not finite(effect, "effect"):
         raise ValueError("effect must not be 0")
     start = (_quantile_sum(alpha, power, alternative) / effect) ** 2
     return _root(lambda n: power_of_t(effect, n, alpha, alternative) - power, 2.0 + 1e-9, 2 * start + 20)

@@ -7,7 +7,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from probatum.stats.inputs import Floats, check_choice, check_level, positive_weights, scores_of, whole
+from probatum.stats.inputs import (
+    Floats,
+    check_choice,
+    check_level,
+    check_size,
+    finite,
+    positive_weights,
+    scores_of,
+    whole,
+)
 from probatum.stats.quantiles import t_quantile
 from probatum.stats.result import Interval
 
@@ -63,14 +72,20 @@ def pooled_standard_error(errors: Sequence[float], sizes: Sequence[float]) -> fl
     To reproduce its tables only: it supposes one variance for all, and size weights.
     """
     spreads, counts = scores_of(errors, "errors"), scores_of(sizes, "sizes")
+    check_size(counts, len(spreads), "sizes", "errors")
     total = float(counts.sum())
+    if counts.min() < 1 or total <= len(counts):
+        raise ValueError(f"sizes must be at least 1 and one of them more: {counts.tolist()}")
     return math.sqrt(float(((counts - 1) * counts * spreads**2).sum()) / (total - len(counts)) / total)
 
 
 def t_interval(value: float, se: float, df: float | None, level: float = 0.95) -> tuple[float, float]:
     """The limits value ± t·se; the normal quantile where `df` is `None`."""
-    half = t_quantile(df, (1 + check_level(level)) / 2) * se
-    return value - half, value + half
+    if df is not None and not df > 0:
+        raise ValueError(f"df must be above 0, not {df!r}")
+    half = t_quantile(df, (1 + check_level(level)) / 2) * finite(se, "se", minimum=0)
+    middle = finite(value, "value")
+    return middle - half, middle + half
 
 
 def dkw_band(n: int, level: float = 0.95) -> float:
