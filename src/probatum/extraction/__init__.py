@@ -14,6 +14,7 @@ from probatum.extraction.evidence import Ambiguous, Extraction, Extractor, Found
 from probatum.extraction.options import extract_option, extract_options
 from probatum.extraction.quantity import extract_number
 from probatum.extraction.reasoning import strip_reasoning
+from probatum.extraction.refusal import Reaction, RefusalReading, RefusalSign, detect_refusal
 
 __all__ = [
     "Ambiguous",
@@ -26,6 +27,9 @@ __all__ = [
     "OptionLetter",
     "PatternAnswer",
     "PythonCode",
+    "Reaction",
+    "RefusalReading",
+    "RefusalSign",
     "ShortAnswer",
     "assemble_answer",
     "assemble_completion",

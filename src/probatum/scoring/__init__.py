@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from probatum.scoring.majority import best_of_k, majority_at_k, majority_vote
     from probatum.scoring.metrics import PassAtK, Rate
     from probatum.scoring.number import NumberMatch, Tolerance, numbers_equal
+    from probatum.scoring.refusal import ReactionMatch, RefusalAware, RefusalRules, Refusals
     from probatum.scoring.tokens import squad_exact, token_f1
 
 __all__ = [
@@ -27,6 +28,10 @@ __all__ = [
     "PassAtK",
     "PassesTests",
     "Rate",
+    "ReactionMatch",
+    "RefusalAware",
+    "RefusalRules",
+    "Refusals",
     "Tolerance",
     "best_of_k",
     "exact_match",
@@ -48,6 +53,7 @@ _HOMES = {
     "majority": ("best_of_k", "majority_at_k", "majority_vote"),
     "metrics": ("PassAtK", "Rate"),
     "number": ("NumberMatch", "Tolerance", "numbers_equal"),
+    "refusal": ("ReactionMatch", "RefusalAware", "RefusalRules", "Refusals"),
     "tokens": ("squad_exact", "token_f1"),
 }
 
