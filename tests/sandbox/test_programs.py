@@ -71,6 +71,11 @@ CASES = {
         "assert [run_program().stdout for _ in range(3)] == ['False\\n'] * 3",
         "passed",
     ),
+    "more output in all than one run may write": (
+        "print('x' * 700_000)\n",
+        "assert [len(run_program().stdout) for _ in range(3)] == [700_001] * 3",
+        "passed",
+    ),
     "an integer of more digits than the interpreter prints by itself": (
         "print(10**5000 + int('7' * 5000))\n",
         "assert run_program().stdout == '1' + '7' * 5000 + '\\n'",

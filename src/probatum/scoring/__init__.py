@@ -11,29 +11,42 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from probatum.scoring.answers_by_field import ByField
+    from probatum.scoring.by_form import ByForm
     from probatum.scoring.choice import ChoiceMatch
     from probatum.scoring.code import PassesTests
     from probatum.scoring.exact import ExactMatch, exact_match, loose_text, squad_text, verbatim
     from probatum.scoring.majority import best_of_k, majority_at_k, majority_vote
-    from probatum.scoring.metrics import PassAtK, Rate
+    from probatum.scoring.metrics import MacroRate, PassAtK, Rate
     from probatum.scoring.number import NumberMatch, Tolerance, numbers_equal
+    from probatum.scoring.options import OptionLikelihood
     from probatum.scoring.refusal import ReactionMatch, RefusalAware, RefusalRules, Refusals
+    from probatum.scoring.texts import Perplexity, TextLikelihood
+    from probatum.scoring.stdio import OutputComparison, OutputRules, PassesExamples, compare_output
     from probatum.scoring.tokens import squad_exact, token_f1
 
 __all__ = [
     "ByField",
+    "ByForm",
     "ChoiceMatch",
     "ExactMatch",
+    "MacroRate",
     "NumberMatch",
+    "OptionLikelihood",
+    "OutputComparison",
+    "OutputRules",
     "PassAtK",
+    "PassesExamples",
     "PassesTests",
+    "Perplexity",
     "Rate",
     "ReactionMatch",
     "RefusalAware",
     "RefusalRules",
     "Refusals",
+    "TextLikelihood",
     "Tolerance",
     "best_of_k",
+    "compare_output",
     "exact_match",
     "loose_text",
     "majority_at_k",
@@ -47,13 +60,17 @@ __all__ = [
 
 _HOMES = {
     "answers_by_field": ("ByField",),
+    "by_form": ("ByForm",),
     "choice": ("ChoiceMatch",),
     "code": ("PassesTests",),
     "exact": ("ExactMatch", "exact_match", "loose_text", "squad_text", "verbatim"),
     "majority": ("best_of_k", "majority_at_k", "majority_vote"),
-    "metrics": ("PassAtK", "Rate"),
+    "metrics": ("MacroRate", "PassAtK", "Rate"),
+    "options": ("OptionLikelihood",),
+    "texts": ("Perplexity", "TextLikelihood"),
     "number": ("NumberMatch", "Tolerance", "numbers_equal"),
     "refusal": ("ReactionMatch", "RefusalAware", "RefusalRules", "Refusals"),
+    "stdio": ("OutputComparison", "OutputRules", "PassesExamples", "compare_output"),
     "tokens": ("squad_exact", "token_f1"),
 }
 

@@ -95,12 +95,15 @@ class Spent:
         self.cpu_seconds = self.wall_seconds = 0.0
         self.peak_rss_bytes = 0
         self.stdout = self.stderr = b""
+        self.last = (b"", b"")
+        """What the last process wrote to stdout and stderr, whole."""
 
     def add(self, ended: dict[str, Any], out: bytes, err: bytes, limit: int) -> None:
         """Counts one process; keeps the first `limit` bytes of all that was written."""
         self.cpu_seconds += ended["cpu_seconds"]
         self.wall_seconds += ended["wall_seconds"]
         self.peak_rss_bytes = max(self.peak_rss_bytes, ended["peak_rss_bytes"])
+        self.last = (out, err)
         self.stdout = (self.stdout + out)[:limit]
         self.stderr = (self.stderr + err)[:limit]
 
@@ -161,12 +164,11 @@ def _whole(bench: Bench, source: Source, order: dict[str, Any], spent: Spent) ->
         wire, outputs = source.begin(order["limits"])
         verdict = _one_run(wire, order, text, arguments)
         wire.close()
-        before = len(spent.stdout), len(spent.stderr)
         verdict = _reaped(source, outputs, verdict, order["limits"], spent)
         if verdict["status"] != "exit_called":
             session.end(verdict)
-        stdout, stderr = spent.stdout[before[0] :], spent.stderr[before[1] :]
-        return ProgramRun(_text(stdout), _text(stderr), int(verdict["detail"]))
+        stdout, stderr = map(_text, spent.last)
+        return ProgramRun(stdout, stderr, int(verdict["detail"]))
 
     try:
         verdict = bench.whole(order, run, session)
