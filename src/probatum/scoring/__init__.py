@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from probatum.scoring.number import NumberMatch, Tolerance, numbers_equal
     from probatum.scoring.options import OptionLikelihood
     from probatum.scoring.refusal import ReactionMatch, RefusalAware, RefusalRules, Refusals
-    from probatum.scoring.texts import Perplexity, TextLikelihood
     from probatum.scoring.stdio import OutputComparison, OutputRules, PassesExamples, compare_output
+    from probatum.scoring.texts import Perplexity, TextLikelihood
     from probatum.scoring.tokens import squad_exact, token_f1
 
 __all__ = [
