@@ -141,7 +141,7 @@ FINAL = [
     ("\\boxed{18}\n\nThat took 3 steps.", "18", "box"),
     ("There are 3 steps. So the answer is 18. It took 5 minutes.", "18", "phrase:answer"),
     ("The answer (arabic numerals) is $2200 - $1980 = $220.", "220", "phrase:answer"),
-    ("The answer is not 12; it is 15.", "15", "loose:last_number"),
+    ("The answer is not 12; it is 15.", "15", "phrase:answer"),
     ("She pays $31.00.", "31", "loose:last_number"),
     ("Profit: $410,000 - $330,000 = $80,000", "80000", "loose:last_number"),
     ("The ages range over 3-7", "7", "loose:last_number"),

@@ -14,19 +14,31 @@ _WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: 0x20
 """Full-width forms of ASCII (U+FF01–FF5E) and the ideographic space; nothing else, so that ② and ²
 stay what they are."""
 
-_ALIKE = _WIDTH | {
-    0x2212: "-",  # minus sign
-    0x202F: "\u00a0",  # blanks that group digits
-    0x2009: "\u00a0",
-    0x200B: " ",  # zero-width space
-    0xFEFF: " ",
-    0x2028: "\n",
-    0x2029: "\n",
-    0x0085: "\n",
-    0x0B: " ",
-    0x0C: " ",
-    0x0D: "\n",
-}
+_ZEROS = (0x660, 0x6F0, 0x7C0, 0x966, 0x9E6, 0xA66, 0xAE6, 0xB66, 0xBE6, 0xC66, 0xCE6, 0xD66, 0xE50, 0xED0,
+          0xF20, 0x1040, 0x17E0, 0x1810)  # fmt: skip
+"""Where the decimal digits of other scripts begin: Arabic, Persian, N'Ko, Devanagari, Bengali, …"""
+
+_DIGITS = {zero + digit: 0x30 + digit for zero in _ZEROS for digit in range(10)}
+
+_ALIKE = (
+    _WIDTH
+    | _DIGITS
+    | {
+        0x066B: ".",  # Arabic decimal separator and thousands separator
+        0x066C: ",",
+        0x2212: "-",  # minus sign
+        0x202F: "\u00a0",  # blanks that group digits
+        0x2009: "\u00a0",
+        0x200B: " ",  # zero-width space
+        0xFEFF: " ",
+        0x2028: "\n",
+        0x2029: "\n",
+        0x0085: "\n",
+        0x0B: " ",
+        0x0C: " ",
+        0x0D: "\n",
+    }
+)
 
 WORD = r"[^\W\u0e00-\u0eff\u1100-\u11ff\u3005-\u318f\u31f0-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff]"
 """A character that belongs to a word in scripts that set blanks between words. Chinese, Japanese,
@@ -49,13 +61,13 @@ def fold_width(text: str) -> str:
 
 
 def fold(text: str) -> str:
-    """For searching: widths, special blanks, line ends and the minus sign, each by one character."""
+    """For searching: widths, digits, special blanks, line ends and the minus sign, each by one character."""
     if text.isascii() and "\r" not in text and "\x0b" not in text and "\x0c" not in text:
         return text
     return text.translate(_ALIKE)
 
 
-_END = re.compile(r"\n|[。！？!?](?!\w)|\.(?=\s|$|[\"'”’)\]*_])|;\s|；")
+_END = re.compile(r"\n|[。！？!?।۔](?!\w)|\.(?=\s|$|[\"'”’)\]*_])|;\s|；")
 
 
 def sentence_end(text: str, start: int, limit: int) -> int:

@@ -19,7 +19,7 @@ from probatum.extraction.short import find_declared, find_short
 
 __all__ = ["DeclaredLine", "FinalNumber", "OptionLetter", "PatternAnswer", "PythonCode", "ShortAnswer"]
 
-EDITION = 1
+EDITION = 2
 """Raised whenever some text gives another answer than before: a digest of fields cannot see that."""
 
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from probatum.extraction.characters import LINE, fold_width
 
-__all__ = ["ANSWER_MARKERS", "Payload", "declared_lines", "inline_marks", "is_mark"]
+__all__ = ["ANSWER_MARKERS", "Payload", "declared_lines", "inline_marks", "is_mark", "own_turn"]
 
 ANSWER_MARKERS = (
     "Final answer:",
@@ -50,6 +50,21 @@ ANSWER_MARKERS = (
     "คำตอบ:",
     "Jibu:",
     "Ìdáhùn:",
+    "Ans:",
+    "Svar:",
+    "Vastaus:",
+    "Odpověď:",
+    "Odgovor:",
+    "Răspuns:",
+    "Válasz:",
+    "Απάντηση:",
+    "Отговор:",
+    "תשובה:",
+    "پاسخ:",
+    "جواب:",
+    "பதில்:",
+    "సమాధానం:",
+    "Sagot:",
 )
 """Marks of an answer line where a task declares none of its own."""
 
@@ -119,6 +134,26 @@ def _before_next_question(folded: str, found: list[Payload]) -> list[Payload]:
         return found
     question = _QUESTION.search(folded, found[0][1])
     return found if question is None else [each for each in found if each[0] < question.start()]
+
+
+_REPLY = re.compile(
+    r"\n[ \t>*_#]{0,6}(?:A|answer|答案|答|回答|Antwort|Respuesta|Ответ)[ *_]{0,4}[:：]", re.IGNORECASE
+)
+
+
+def own_turn(folded: str) -> tuple[int, bool]:
+    """Where the model stops to answer, and begins to ask questions of its own and to answer them.
+
+    Returns:
+        The end of its first turn (the length of the text where there is only one), and whether it asked
+        more than one question: one alone may be the question said again.
+    """
+    start = len(folded) - len(folded.lstrip())
+    echoed = _QUESTION.match(f"\n{folded[start : start + 80]}") is not None
+    asked = [match.start() for _, match in zip(range(2), _QUESTION.finditer(folded, start), strict=False)]
+    if not asked or _REPLY.search(folded, asked[0]) is None:
+        return len(folded), False
+    return asked[0], echoed or len(asked) > 1
 
 
 def is_mark(folded: str, start: int, end: int, markers: tuple[str, ...]) -> bool:

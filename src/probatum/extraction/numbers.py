@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Literal
@@ -16,7 +16,7 @@ from typing import Literal
 from probatum.extraction.characters import WORD, fold
 from probatum.extraction.numerals import scan_numerals
 
-__all__ = ["Decimal", "Number", "parse_number", "scan_numbers", "show"]
+__all__ = ["Decimal", "Number", "is_compound", "parse_number", "scan_numbers", "show"]
 
 Decimal = Literal["point", "comma"]
 """Which sign separates the fraction: `1.5` or `1,5`. The other one groups thousands."""
@@ -51,6 +51,8 @@ _SCALE = {
     "億": 10**8,
     "万亿": 10**12,
 }
+_LETTERS = {"k": 1000, "m": 10**6, "b": 10**9, "bn": 10**9}
+"""Behind an amount of money: $2M."""
 _VULGAR = {
     "½": (1, 2), "⅓": (1, 3), "⅔": (2, 3), "¼": (1, 4), "¾": (3, 4), "⅕": (1, 5), "⅖": (2, 5),
     "⅗": (3, 5), "⅘": (4, 5), "⅙": (1, 6), "⅚": (5, 6), "⅛": (1, 8), "⅜": (3, 8), "⅝": (5, 8),
@@ -74,7 +76,7 @@ def _core() -> re.Pattern[str]:
         rf"""\\[dtc]?frac\s{{0,2}}(?:\{{\s{{0,4}}(?P<top>[-−]?[0-9]{{1,400}})\s{{0,4}}\}}
                \s{{0,2}}\{{\s{{0,4}}(?P<under>[0-9]{{1,400}})\s{{0,4}}\}}
              |(?P<top1>[0-9])\s{{0,2}}(?P<under1>[0-9])(?![0-9]))
-        |(?<!{WORD})(?P<run>(?:(?<![.0-9])\.(?=[0-9]))?[0-9](?:[0-9]|(?:{group})(?=[0-9]))*)
+        |(?<!{WORD})(?<![0-9]\.)(?P<run>(?:(?<![.0-9])\.(?=[0-9]))?[0-9](?:[0-9]|(?:{group})(?=[0-9]))*)
         |(?P<vulgar>[{"".join(_VULGAR)}])""",
         re.VERBOSE,
     )
@@ -88,22 +90,32 @@ def _behind() -> re.Pattern[str]:
         (?:[ ]?(?P<vulgar>[{"".join(_VULGAR)}])
           |[ ](?P<top>[0-9]{{1,9}})/(?P<under>[0-9]{{1,9}})(?![0-9/.])
           |\s?\\[dtc]?frac\{{(?P<top2>[0-9]{{1,9}})\}}\{{(?P<under2>[0-9]{{1,9}})\}}
-          |/(?P<divisor>[0-9]{{1,400}})(?!\.[0-9])
+          |(?:/|[ ]/[ ])(?P<divisor>[0-9]{{1,400}})(?!\.[0-9])
           |(?P<power>\s?(?:[×x*·]|\\times|\\cdot)\s?10\s?(?:(?:\^|\*\*)\s?\{{?(?P<ten>[-−+]?[0-9]{{1,6}})\}}?
              |(?P<raised>[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{{1,6}})))
           |(?P<own>\^|\*\*)\{{?(?P<exponent>[-−]?[0-9]{{1,4}})\}}?
         )?
         (?:[ \u00a0]?(?P<percent>\\?%|percent\b|per\ cent\b|個百分點|个百分点)
           |[ \u00a0]?(?P<scale>{"|".join(sorted(_SCALE, key=len, reverse=True))})(?!{WORD})
+          |(?P<letter>bn|[kmb])(?!{WORD})
         )?""",
         re.VERBOSE | re.IGNORECASE,
     )
 
 
 _FACTOR = re.compile(
-    r"\s?(?:\\(?:pi|sqrt|cdot|times|left|log|ln|sin|cos|tan|e\b|infty)|[π√∞!^]|[xyzn]\b(?!-)|i\b)"
+    r"\s?(?:\\(?:pi|sqrt|cdot|times|left|log|ln|sin|cos|tan|e\b|infty)|[π√∞]|[xyzn]\b(?!-)|i\b)"
+    r"|\s?\^(?!\{?(?:\\circ|∘|°))|!(?![\s\"'”’*_!?]|$)"
 )
-"""A factor that is no number, right behind one."""
+"""A factor that is no number, right behind one; degrees are a unit, and a sentence may end with `!`."""
+_FACTOR_BEFORE = re.compile(
+    r"(?:√\s?\(?|(?:±|\\pm|\+/?-)\s?|\\(?:sqrt|[dtc]?frac|binom|log|ln|exp|sin|cos|tan)\s?(?:\[[^\]]{0,5}\])?"
+    r"[{(]?\s?|\b(?:sqrt|cbrt|log|ln|exp|sin|cos|tan)(?:\s?\(|\s)|\}\{"
+    r"|[A-Za-zπθ)}\]]\s?(?:[/·×]|\\(?:cdot|times|div))\s?|[A-Za-zπθ)}\]](?:\*| \* ))\Z"
+)
+"""An operation that a number is a part of: `√2`, `\\frac{\\pi}{2}`, `x/2`, `±5`."""
+_INDEX = re.compile(r"[_^][{(]?[-−]?\Z")
+"""Before an exponent or an index, which is no number of the text (`m^2`, `x_{1}`)."""
 
 
 def scan_numbers(text: str, decimal: Decimal = "point", *, chinese: bool = False) -> list[Number]:
@@ -120,6 +132,8 @@ def scan_numbers(text: str, decimal: Decimal = "point", *, chinese: bool = False
     for match in _core().finditer(folded):
         if match.start() < at:
             continue  # read already, as a divisor or an exponent
+        if match.start() and _INDEX.search(folded, max(0, match.start() - 3), match.start()):
+            continue
         if (other := _NO_NUMBER.match(folded, match.start())) is not None:
             at = other.end()
             continue
@@ -131,9 +145,11 @@ def scan_numbers(text: str, decimal: Decimal = "point", *, chinese: bool = False
 
 
 _NO_NUMBER = re.compile(
-    r"(?:[0-9]{1,4}(?:(?:/[0-9]{1,4}){2}|(?::[0-9]{1,4})+)|[0-9]{4}(?:-[0-9]{1,2}){2})(?![0-9])"
+    r"(?:[0-9]{1,4}(?:(?:/[0-9]{1,4}){2}|(?::[0-9]{1,4})+)|[0-9]{4}(?:-[0-9]{1,2}){2}|[0-9]{1,2}[hH][0-9]{2}"
+    r"|[0-9]{1,2}['’′][0-9]{1,2}(?:[\"”″]|'')?)(?![0-9])|0[xXbBoO][0-9A-Fa-f]+(?![^\W_])"
+    r"|[0-9]{2,4}年[0-9]{1,2}月(?:[0-9]{1,2}[日号號])?"
 )
-"""Dates, times and ratios."""
+"""Dates, times, ratios, feet with inches, digits of another base."""
 
 
 def _read(folded: str, match: re.Match[str], decimal: Decimal) -> Iterator[Number]:
@@ -189,8 +205,13 @@ def _pieces(run: str, decimal: Decimal) -> list[tuple[str, int, int]]:
     return _listed(plain, group, point)
 
 
+_CENTS = re.compile(r"(\d+),(0\d)")
+
+
 def _listed(plain: str, group: str, point: str) -> list[tuple[str, int, int]]:
-    """`3,5` is two numbers where the comma does not separate a fraction."""
+    """`3,5` is two numbers where the comma does not separate a fraction; in `5,00` it must."""
+    if (money := _CENTS.fullmatch(plain)) is not None:
+        return [(f"{money[1]}.{money[2]}", 0, len(plain))]
     pieces, at = [], 0
     for part in plain.split(group):
         if part:
@@ -212,7 +233,19 @@ def _finish_run(folded: str, digits: str, start: int, end: int) -> Iterator[Numb
     percent = following["percent"] is not None
     if following["scale"]:
         changed *= _SCALE[following["scale"].lower()]
-    yield _finish(folded, changed, start, following.end(), percent)
+    if following["letter"]:
+        yield _lettered(folded, changed, start, following)
+    else:
+        yield _finish(folded, changed, start, following.end(), percent)
+
+
+def _lettered(folded: str, value: Fraction, start: int, following: re.Match[str]) -> Number:
+    """`$2M` is two million. Without a currency nobody can say what `5k` and `3M` are; `5 m` is a unit."""
+    letter = following["letter"]
+    plain = _finish(folded, value, start, following.start("letter"))
+    if _CURRENCY.search(folded, max(0, start - 5), start):
+        return _finish(folded, value * _LETTERS[letter.lower()], start, following.end())
+    return replace(plain, exact=False) if letter in ("k", "K", "M", "bn") else plain
 
 
 def _changed(value: Fraction, following: re.Match[str]) -> Fraction | None:
@@ -253,7 +286,45 @@ def _finish(folded: str, value: Fraction, start: int, end: int, percent: bool = 
             begin = money.start()
     elif (spoken := _SPOKEN_SIGN.search(folded, max(0, begin - 24), begin)) is not None:
         value, begin = -value, spoken.start("sign")
-    return Number(value, begin, end, percent, _FACTOR.match(folded, end) is None)
+    whole = _FACTOR.match(folded, end) is None
+    if whole and begin:
+        whole = _FACTOR_BEFORE.search(folded, max(0, begin - 12), begin) is None
+    return Number(value, begin, end, percent, whole)
+
+
+_UNITS = (
+    r"days?|hours?|hrs?|h|minutes?|mins?|min|seconds?|secs?|sec|s", r"years?|months?|weeks?|days?",
+    r"miles?|mi|yards?|yd|feet|foot|ft|inch(?:es)?|in",
+    r"km|kilomet(?:er|re)s?|m|met(?:er|re)s?|cm|centimet(?:er|re)s?|mm",
+    r"tons?|t|kg|kilograms?|g|grams?|mg", r"lbs?|pounds?|stones?|ounces?|oz",
+    r"dollars?|cents?|pounds?|pence|p|euros?|quarters?|dimes?|nickels?|pennies|rupees?|paise",
+    r"gallons?|quarts?|pints?|cups?|lit(?:er|re)s?|l|ml", r"degrees?|°|minutes?|['’′]|seconds?|[\"”″]",
+    r"天|小时|時間|小時|时|分钟|分鐘|分|秒", r"元|块|角|毛|分", r"千米|公里|米|分米|厘米|毫米",
+    r"吨|千克|公斤|克", r"年|个月|月|周|天|日",
+)  # fmt: skip
+
+
+@lru_cache(maxsize=1)
+def _compounds() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """A unit between two numbers, and one behind the second."""
+    between = re.compile(rf"\s?(?:{'|'.join(_UNITS)})\.?(?:,|\sand|,\sand|und|et|y|零|又)?\s?", re.IGNORECASE)
+    return between, re.compile(rf"\s?(?:{'|'.join(_UNITS)})(?!{WORD})", re.IGNORECASE)
+
+
+def is_compound(between: str, after: str) -> bool:
+    """Whether two numbers are one quantity in two units (`3 hours and 20 minutes`).
+
+    Args:
+        between: the text between them.
+        after: the text behind the second one.
+    """
+    if len(between) > _COMPOUND_GAP:
+        return False
+    joint, tail = _compounds()
+    return joint.fullmatch(between) is not None and tail.match(after) is not None
+
+
+_COMPOUND_GAP = 24
 
 
 def parse_number(text: str, decimal: Decimal = "point", *, chinese: bool = False) -> Fraction | None:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from probatum.core.errors import UsageError
 from probatum.extraction.boxes import box_stays_open, boxed_in
-from probatum.extraction.characters import WORD, fold, fold_width, sentence_end
-from probatum.extraction.evidence import Ambiguous, Extraction, Found, Missing, answer_of
-from probatum.extraction.markers import ANSWER_MARKERS, declared_lines, inline_marks
-from probatum.extraction.phrases import corrected, names_choice
+from probatum.extraction.characters import WORD, fold, sentence_end
+from probatum.extraction.evidence import LOOSE, Ambiguous, Extraction, Found, Missing, answer_of
+from probatum.extraction.markers import ANSWER_MARKERS, declared_lines, inline_marks, own_turn
+from probatum.extraction.phrases import corrected, corrections, names_choice
 from probatum.extraction.reasoning import Visible, visible
 
 __all__ = ["Choices", "Options", "default_labels", "extract_option", "extract_options", "find_option"]
@@ -62,7 +63,7 @@ class Choices:
 
 
 def _key(label: str) -> str:
-    return fold_width(label).strip().casefold()
+    return fold(label).strip().casefold()
 
 
 def extract_option(text: str, options: Options) -> Extraction | None:
@@ -102,6 +103,8 @@ class _Candidate:
     start: int
     end: int
     rule: str
+    contrary: bool = False
+    """The label of one option with the text of another."""
 
 
 class _Reader:
@@ -112,19 +115,26 @@ class _Reader:
         self.by_key = {_key(label): label for label in choices.labels}
         self.by_text = _unique_texts(choices)
         spelled = "|".join(re.escape(key) for key in sorted(self.by_key, key=len, reverse=True))
-        label = (
-            rf"(?<!{WORD})(?<!{WORD}['’-])(?<!\+)(?P<label>{spelled})(?!{WORD})(?![.,]\d|['’-]{WORD}|[+#])"
-        )
+        alone = rf"(?!{WORD})(?![.,]\d|['’-](?!{_SUFFIX}){WORD}|[+#])"
+        label = rf"(?<!{WORD})(?<!{WORD}['’-])(?<!\+)(?P<label>{spelled}){alone}"
         self.label = re.compile(label, re.IGNORECASE)
         self.opening = re.compile(rf"{_OPENING}{label}", re.IGNORECASE)
         self.listed = re.compile(rf"(?:^|\n)[\s*_(]{{0,6}}{label}[*_]{{0,3}}[).:、．]", re.IGNORECASE)
         self.next = re.compile(rf"{_BETWEEN}{label}", re.IGNORECASE)
+        self.range = re.compile(rf"[)\]]?\s?(?:through|thru|to|[-–—~]|至|到)\s?[(\[]?{label}", re.IGNORECASE)
+        letters = "".join(re.escape(each) for each in choices.labels if len(each) == 1 and each.isupper())
+        self.joined = (
+            re.compile(rf"{_OPENING}(?P<labels>[{letters}]{{2,26}})(?!{WORD}|['’-])") if letters else None
+        )
         self.first = re.compile(
             rf"(?:(?P<named>\b(?:option|choice|answer|statement|letter)|选项|選項|只有)[\s*_]{{0,3}})?"
             rf"(?P<open>[(\[（*$]{{0,3}}){label}[)\]*$.]{{0,3}}{_IS_RIGHT}",
             re.IGNORECASE,
         )
 
+
+_SUFFIX = r"[dt][iıuü]r\b"
+"""Turkish `B'dir`: it is B."""
 
 _OPENING = (
     r"(?:[\s*_~`$\"'“‘«「『【《〈({\[<:：=>→-]|\\[(\[]|\\(?:text|textbf|mathbf|mathrm|mathsf|boxed|fbox|bf|rm)\b"
@@ -133,8 +143,10 @@ _OPENING = (
     r"|buchstabe)\b|选项|選項|选|選|第|应|是|为|：){0,12}"
 )
 _BETWEEN = (
-    r"[\s*_`$)\]}\"'”’.]{0,6}(?:,|;|/|&|\+|、|，|；|\b(?:and|or|und|oder|et|ou|y|o|e)\b|和|或|与|及|跟)"
-    r"(?:\s?(?:and|or)\b)?(?:\s?(?:option|choice)\b)?[\s*_`$(\[{\"'“‘]{0,6}"
+    r"[\s*_`$)\]}\"'”’.]{0,6}(?:\(?(?:,|;|/|&|\+|、|，|；|\b(?:and|or|und|oder|et|ou|y|o|e|nor)\b|和|或|与|及|跟)"
+    r"(?:\s?(?:and|or)\b)?(?:\s?(?:maybe|perhaps|possibly|also|even)\b)?(?:\s?(?:option|choice)\b)?"
+    r"[\s*_`$(\[{\"'“‘]{0,6}"
+    r"|[ \u00a0]{1,2}[(*_`$]{0,3}(?=\w[)*_`$]{0,3}(?:[.,;。]|(?:[^\S\n]\w){0,9}[^\S\n]?(?:\n|$))))"
 )
 _IS_RIGHT = (
     r"(?:(?:\s(?:is|would be|must be|seems|appears to be)(?:\s(?:clearly|therefore|thus|probably|likely"
@@ -147,7 +159,7 @@ _ARTICLE = {"a", "i", "o", "y", "e"}
 """Labels that are also words; alone in a sentence they are labels only where nothing goes on."""
 
 _TERMINATED = re.compile(
-    rf"(?=\w)(?!{WORD})|[\s]{{0,2}}(?:[).,:;!?\]}}*$\"'”’»|\\<>。，；、：）】」』/=`_~]|$|\n|\b(?:because|since|is|was|due|for|as|and|or|by)\b)",
+    rf"(?=\w)(?!{WORD})|[\s]{{0,2}}(?:[).,:;!?\]}}*$\"'”’»|\\<>。，；、：）】」』/=`_~&+(]|$|\n|\b(?:because|since|is|was|due|for|as|and|or|by)\b)",
     re.IGNORECASE,
 )
 _WRAPPED = "([{*$\"'“‘【「（`_"
@@ -177,6 +189,7 @@ class _Page:
     seen: Visible
     folded: str
     markers: tuple[str, ...]
+    multiple: bool = False
 
 
 _Stage = Callable[["_Reader", _Page], "list[_Candidate] | Missing | None"]
@@ -194,33 +207,64 @@ def find_option(
     seen = visible(text)
     if seen.truncated:
         return Missing("reasoning was never closed", truncated=True)
-    page = _Page(seen, fold(seen.text), markers)
+    page = _Page(seen, fold(seen.text), markers, multiple)
     if box_stays_open(seen):
         return Missing("the last box was never closed", truncated=True)
     if not page.folded.strip():
         return Missing("the answer is empty")
     reader = _reader(choices)
+    turn, several = own_turn(page.folded)
+    if turn < len(page.folded):
+        first = replace(page, seen=replace(seen, text=seen.text[:turn]), folded=page.folded[:turn])
+        own = _staged(reader, first, loose=loose)
+        if isinstance(own, Extraction) and (several or not own.loose):
+            return own
+    return _staged(reader, page, loose=loose)
+
+
+def _staged(reader: _Reader, page: _Page, *, loose: bool) -> Found:
+    """What the first stage says that finds something."""
     for stage in (*_MARKED, *(_SEARCHED if loose else ())):
         found = stage(reader, page)
         if isinstance(found, Missing):
             return found
         if found:
-            return _decide(reader, page, found, multiple)
+            return _decide(reader, page, found)
     return Missing("no option")
 
 
-def _decide(reader: _Reader, page: _Page, found: list[_Candidate], multiple: bool) -> Found:
-    """The last candidate, if those before it agree or are corrected by it."""
-    last = found[-1]
+def _decide(reader: _Reader, page: _Page, found: list[_Candidate]) -> Found:
+    """The last candidate, if those before it agree or are corrected by it, and none corrects it."""
+    last = _corrected_by(reader, page, found[-1]) or found[-1]
+    if last is not found[-1]:
+        found = [last]
     dissent = [each for each in found[:-1] if each.labels != last.labels]
     if dissent and not corrected(page.folded, dissent[-1].end, last.start + 1):
         named = [*dissent, last]
-    elif len(last.labels) > 1 and not multiple:
+    elif last.contrary or (len(last.labels) > 1 and not page.multiple):
         named = [_Candidate((label,), last.start, last.end, last.rule) for label in last.labels]
     else:
         order = [label for label in reader.choices.labels if label in last.labels]
         return _extraction(page.seen, last, ",".join(order))
     return Ambiguous(tuple(_extraction(page.seen, each, ",".join(each.labels)) for each in named))
+
+
+def _corrected_by(reader: _Reader, page: _Page, last: _Candidate) -> _Candidate | None:
+    """Another label, where words behind the candidate take it back (`The answer is A. No, wait, B.`)."""
+    if last.rule.startswith(LOOSE) or last.rule.startswith("whole"):
+        return None
+    another = None
+    for start in corrections(page.folded, last.end):
+        end = sentence_end(page.folded, start, start + 100)
+        match = reader.opening.match(page.folded, start, end)
+        if match is None or not _is_label(reader, page.folded, match, end):
+            continue
+        if _TERMINATED.match(page.folded, match.end("label")) is None:
+            continue
+        label = reader.by_key[match["label"].casefold()]
+        if (label,) != last.labels:
+            another = _Candidate((label,), *match.span("label"), "phrase:correction")
+    return another
 
 
 def _extraction(seen: Visible, candidate: _Candidate, answer: str) -> Extraction:
@@ -232,21 +276,35 @@ def _read_at(reader: _Reader, folded: str, start: int, end: int, rule: str) -> _
     """The label or labels that stand at `start`, behind decoration."""
     match = reader.opening.match(folded, start, end)
     if match is None:
-        return _text_at(reader, folded, start, end, rule)
-    if not _is_label(folded, match, end):
+        joined = _joined_at(reader, folded, start, end, rule)
+        return joined or _text_at(reader, folded, start, end, rule)
+    if not _is_label(reader, folded, match, end):
         return None
     labels = [reader.by_key[match["label"].casefold()]]
     begin, at = match.start("label"), match.end("label")
     while (following := reader.next.match(folded, at, end)) is not None:
-        if not _is_label(folded, following, end):
+        if not _is_label(reader, folded, following, end):
             break
         label = reader.by_key[following["label"].casefold()]
         labels += [label] if label not in labels else []
         at = following.end("label")
+    if len(labels) == 1 and reader.by_text:
+        other = _text_at(reader, folded, at, end, rule)
+        if other is not None and other.labels[0] != labels[0]:
+            return _Candidate((labels[0], other.labels[0]), begin, other.end, rule, contrary=True)
     return _Candidate(tuple(labels), begin, at, rule)
 
 
-def _is_label(folded: str, match: re.Match[str], end: int) -> bool:
+def _joined_at(reader: _Reader, folded: str, start: int, end: int, rule: str) -> _Candidate | None:
+    """Several labels without anything between them: `ABD`."""
+    match = reader.joined.match(folded, start, end) if reader.joined is not None else None
+    if match is None or len(set(match["labels"])) != len(match["labels"]):
+        return None
+    labels = tuple(reader.by_key[each.casefold()] for each in match["labels"])
+    return _Candidate(labels, *match.span("labels"), rule)
+
+
+def _is_label(reader: _Reader, folded: str, match: re.Match[str], end: int) -> bool:
     """Not an article, a pronoun or the first letter of a sentence that goes on."""
     start, stop = match.span("label")
     label = folded[start:stop]
@@ -255,7 +313,11 @@ def _is_label(folded: str, match: re.Match[str], end: int) -> bool:
     if start and folded[start - 1] in _WRAPPED:
         return True
     if label[0].islower() or label.casefold() in _ARTICLE:
-        return stop >= end or _TERMINATED.match(folded, stop) is not None
+        return (
+            stop >= end
+            or _TERMINATED.match(folded, stop) is not None
+            or reader.next.match(folded, stop, end) is not None
+        )
     return True
 
 
@@ -273,9 +335,17 @@ def _declared(reader: _Reader, page: _Page) -> list[_Candidate] | None:
     places += [("declared:line", span) for span in declared_lines(page.folded, page.markers)]
     for rule, (start, end) in reversed(places):
         last = _read_at(reader, page.folded, start, end, rule)
-        if last is not None:
+        if last is not None and not _echoes(reader, page, last):
             return [last]
     return None
+
+
+def _echoes(reader: _Reader, page: _Page, candidate: _Candidate) -> bool:
+    """`Answer: A/B/C/D` repeats the instruction, as does `[A, B, C, D]`."""
+    if len(candidate.labels) < 3 or len(candidate.labels) < len(reader.choices.labels):  # noqa: PLR2004 - of two, both
+        return False
+    shown = page.folded[max(0, candidate.start - 2) : candidate.end + 1]
+    return not page.multiple or "/" in shown or "|" in shown or "[" in shown
 
 
 def _boxed(reader: _Reader, page: _Page) -> list[_Candidate] | Missing | None:
@@ -314,19 +384,22 @@ def _whole(reader: _Reader, page: _Page) -> list[_Candidate] | None:
 
 def _phrases(reader: _Reader, page: _Page) -> list[_Candidate] | None:
     """Choices that a phrase calls the answer; those it merely chooses, where they come later or alone."""
-    strong = _phrased(reader, page.folded, strong=True)
-    weak = _phrased(reader, page.folded, strong=False)
+    strong = _phrased(reader, page, strong=True)
+    weak = _phrased(reader, page, strong=False)
     last = strong[-1].end if strong else 0
     return [*strong, *(each for each in weak if each.start >= last)] or None
 
 
-def _phrased(reader: _Reader, folded: str, *, strong: bool) -> list[_Candidate]:
+def _phrased(reader: _Reader, page: _Page, *, strong: bool) -> list[_Candidate]:
     found: list[_Candidate] = []
+    folded = page.folded
     rule = "phrase:answer" if strong else "phrase:choice"
     for start in names_choice(folded, strong=strong):
         end = max(start, sentence_end(folded, start, start + 300))
         candidate = _read_at(reader, folded, start, end, rule)
-        if candidate is not None and (not found or candidate.start > found[-1].start):
+        if candidate is None or _echoes(reader, page, candidate):
+            continue
+        if not found or candidate.start > found[-1].start:
             found.append(candidate)
     return found
 
@@ -349,19 +422,32 @@ _LABEL_ENDS = re.compile(r"[*_`\s]{0,3}[).,。．、]")
 def _edges(reader: _Reader, page: _Page) -> list[_Candidate] | None:
     """A line of its own at the beginning or at the end: `B`, `(B)`, `B. Because …`."""
     found = []
-    listed = {match["label"].casefold() for match in reader.listed.finditer(page.folded)}
+    listed = _listed(reader, page.folded)
     for place, (start, end) in enumerate(_first_and_last(page.folded)):
         candidate = _read_at(reader, page.folded, start, end, "loose:line")
-        if candidate is None or len(candidate.labels) > 1:
+        if candidate is None or len(candidate.labels) > 1 or candidate.start in listed:
             continue
         if _LETTER.search(page.folded, start, candidate.start):
             continue
         rest = page.folded[candidate.end : end]
         stripped = rest.strip(" \t*_`$.,;:!?)]}>\"'”’。！，\\|")
-        whole = not stripped or reader.by_text.get(_text_key(stripped)) == candidate.labels[0]
-        if whole or (place == 0 and len(listed) < 2 and _LABEL_ENDS.match(rest)):  # noqa: PLR2004 - a list
+        named = reader.by_text.get(_text_key(stripped))
+        if not stripped or named == candidate.labels[0] or (place == 0 and _LABEL_ENDS.match(rest)):
             found.append(candidate)
     return found or None
+
+
+def _listed(reader: _Reader, folded: str) -> frozenset[int]:
+    """Where the labels of a list of options stand: each begins a line, and its neighbour is the next one."""
+    order = {_key(label): place for place, label in enumerate(reader.choices.labels)}
+    lines = [
+        (order[match["label"].casefold()], match.start("label")) for match in reader.listed.finditer(folded)
+    ]
+    inside: set[int] = set()
+    for (place, start), (following, at) in itertools.pairwise(lines):
+        if following == place + 1:
+            inside |= {start, at}
+    return frozenset(inside)
 
 
 def _first_and_last(folded: str) -> list[tuple[int, int]]:
@@ -382,6 +468,8 @@ def _last_line(folded: str) -> tuple[int, int]:
 def _named_text(reader: _Reader, page: _Page) -> list[_Candidate] | None:
     """The last sentence has the text of one option, as whole words."""
     start, end = _last_line(page.folded)
+    if any(start <= at < end for at in _listed(reader, page.folded)):
+        return None  # the options themselves, one by one
     while (stop := sentence_end(page.folded, start, end) + 1) < end:
         start = stop
     lowered = page.folded[start:end].lower()
@@ -418,34 +506,75 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
 
 
 _RULED_OUT = re.compile(
-    r"(?:\b(?:not|never|neither|nor|than|except|excludes?|eliminates?|eliminated|ruled? out)\b"
-    r"|n['’]t|不|非|排除)[\s\w]{0,8}[\s(\[*_`$]{0,4}$",
+    r"(?:\b(?:not|cannot|never|neither|nor|than|except|excludes?|excluding|eliminat(?:e|es|ed|ing)"
+    r"|ruled? out|ruling out|rejects?|reject(?:ed|ing))\b"
+    r"|\b(?:wrong|incorrect|false)\s(?:answer|option|choice)s?\s(?:is|are|was)\b"
+    r"|n['’]t\b|不|非|排除)[\s\w]{0,8}[\s(\[*_`$]{0,4}\Z",
     re.IGNORECASE,
 )
 """Before a label that the text puts aside."""
+_IS_WRONG = re.compile(
+    r"[\s)\]*_`$]{0,6}(?:(?:is|are|was|were|seems?|would be|can be|must be)\b[^.!?\n]{0,20}?"
+    r"\b(?:not|never|wrong|incorrect|false|out|eliminated|excluded|ruled|impossible|neither|invalid)\b"
+    r"|(?:is|are|was|were|does|do|ca|could|would|did)n['’]t\b|(?:does|do|did|can|could|would)\s?not\b|fails?\b"
+    r"|(?:项|項|选项|選項)?(?:都|均|也|是|为|就)?(?:不|错|錯|排除|有误|无关))",
+    re.IGNORECASE,
+)
+"""Behind a label, or behind several, that the text puts aside."""
 
 
 def _only(reader: _Reader, page: _Page) -> list[_Candidate] | None:
-    """The last line names a label, in capitals or in brackets, and the text names no other one."""
+    """The last line names a label, in capitals or in brackets, and the text keeps no other one."""
     found: dict[str, _Candidate] = {}
+    aside = -1  # up to here labels are put aside
     for match in reader.label.finditer(page.folded):
         start, stop = match.span("label")
-        label = match["label"]
-        wrapped = (
-            bool(start)
-            and page.folded[start - 1] in "([（【"
-            and page.folded[stop : stop + 1] in {")", "]", "】"}
-        )
-        if not wrapped and (label[0].isdecimal() or label[0].islower()):
+        if start < aside or not _stands_for_option(page.folded, match):
             continue
-        if not wrapped and label.casefold() in _ARTICLE and not _TERMINATED.match(page.folded, stop):
+        last = _chain(reader, page.folded, match)
+        if (through := reader.range.match(page.folded, stop)) is not None:  # among A through E
+            aside = through.end()
             continue
-        if _RULED_OUT.search(page.folded, max(0, start - 24), start):
-            return None
-        name = reader.by_key[label.casefold()]
+        before = _RULED_OUT.search(page.folded, max(0, start - 24), start) is not None
+        if before or _IS_WRONG.match(page.folded, last):
+            aside = last
+            continue
+        name = reader.by_key[match["label"].casefold()]
         found[name] = _Candidate((name,), start, stop, "loose:only_label")
     named = sorted(found.values(), key=lambda each: each.start)
     return named if named and named[-1].start >= _last_line(page.folded)[0] else None
+
+
+def _stands_for_option(folded: str, match: re.Match[str]) -> bool:
+    """In brackets, or a capital letter that is no word of the sentence."""
+    start, stop = match.span("label")
+    label = match["label"]
+    if start and folded[start - 1] in "([（【" and folded[stop : stop + 1] in {")", "]", "】"}:
+        return True
+    if label[0].isdecimal() or label[0].islower() or _opens_line(folded, start, stop):
+        return False
+    return label.casefold() not in _ARTICLE or _TERMINATED.match(folded, stop) is not None
+
+
+def _opens_line(folded: str, start: int, stop: int) -> bool:
+    """`A: Let's think`: a mark, or an item of a list."""
+    before = folded[max(0, start - 4) : start].rstrip(" *_")
+    return folded[stop : stop + 2] == ": " and (before.endswith("\n") or not before)
+
+
+def _chain(reader: _Reader, folded: str, match: re.Match[str]) -> int:
+    """Where the last of the labels ends that are named together with this one (`A, C and D`)."""
+    end = match.end("label")
+    for _ in range(_CHAINED):
+        following = reader.next.match(folded, end)
+        if following is None:
+            break
+        end = following.end("label")
+    return end
+
+
+_CHAINED = 30
+"""Labels of one enumeration that are looked at."""
 
 
 _MARKED: tuple[_Stage, ...] = (_declared, _boxed, _whole, _phrases, _verdicts)

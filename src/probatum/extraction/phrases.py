@@ -6,12 +6,12 @@ import re
 from collections import deque
 from functools import lru_cache
 
-__all__ = ["answer_phrases", "corrected", "names_choice", "number_phrases"]
+__all__ = ["answer_phrases", "corrected", "corrections", "names_choice", "number_phrases"]
 
 _BLANK = r"[^\S\n]"
 
 _IS = (
-    rf"[\s*_`\"”]{{0,4}}(?:\b(?:is|are|was|be|equals?|becomes?|seems{_BLANK}to{_BLANK}be"
+    rf"[\s*_`\"”'’]{{0,4}}(?:\b(?:is|are|was|be|equals?|becomes?|seems{_BLANK}to{_BLANK}be"
     rf"|appears{_BLANK}to{_BLANK}be|comes{_BLANK}to)\b|=|:|->|→|⇒)"
 )
 _OF = (
@@ -21,7 +21,13 @@ _OF = (
 """`the answer to the second question is`."""
 
 _ENGLISH = (rf"\banswers?\b{_OF}{_IS}",)
-_CHOICE = (rf"\b(?:choice|option|selection|alternative|response|statement|letter)s?\b{_OF}{_IS}",)
+_CHOICE = (
+    rf"\b(?:choice|option|selection|alternative|response|statement|letter)\b{_OF}{_IS}",
+    (
+        rf"\b(?:correct|right|true|valid|best|chosen)\s(?:choice|option|alternative|statement|letter)s\b"
+        rf"{_OF}{_IS}"
+    ),
+)
 
 _NAMED = (
     *_ENGLISH,
@@ -41,6 +47,10 @@ _NAMED = (
         r"\bjawaban(?:nya)?\b(?: yang benar)?(?: adalah|:)|(?:đáp án|câu trả lời)(?: đúng)?(?: là|:)"
         r"|\bjibu\b(?: ni|:)"
     ),
+    # Swedish, Danish, Norwegian, Finnish, Czech, Croatian, Romanian, Hungarian, Greek, Hebrew, Persian
+    r"\b(?:svar(?:et)? (?:är|er)|vastaus on|odpověď (?:je|zní)|odgovor je|răspuns(?:ul)?(?: corect)? este)\b",
+    r"\b(?:helyes )?válasz(?: a| az)?(?:\s?:)?(?= [\W\d_]{0,3}[^\W_]{1,2}\b)|\bαπάντηση είναι(?: η| το)?\b",
+    r"התשובה(?: הנכונה)?(?: היא)|پاسخ(?: صحیح| درست)?(?: گزینه| برابر است با|:)",
     # Chinese, Japanese, Korean
     (
         r"(?:答案|选项|選項|结果|結果|结论|得数)(?:应该|应当|应|應該|就|便|只能|显然|分别)?"
@@ -114,10 +124,48 @@ _LAST = 1000
 _GAP = re.compile(r"[\s*_`:：]{0,12}")
 """Between a phrase and what it announces: the answer may stand on the next line."""
 
+_DISOWNED = re.compile(
+    r"(?:\b(?:wrong|incorrect|false|mistaken|erroneous|tempting|naive|initial|previous|earlier"
+    r"|falsche|mauvaise|fausse)\s(?:\w{1,12}\s)?|错误的?|不正确的?"
+    r"|\b(?:at first|first|initially|originally),?\s"
+    r"|\b(?:first|initially|originally),?\s(?:(?:I|we|one)\s)?(?:thought|believed|guessed|assumed|said|had)\b"
+    r"[^.!?\n]{0,30}|\b(?:might|may|could|would|tempt(?:ing|ed) to|people|students?|many|some)"
+    r"\s(?:\w{1,12}\s)?(?:think|say|guess|believe|assume|conclude|argue|claim)\b[^.!?\n]{0,30}"
+    r"|\b(?:if|suppose|unless|whether|assuming)\s(?:that\s)?(?:the\s)?(?:\w{1,12}\s)?)\Z",
+    re.IGNORECASE,
+)
+"""Before a phrase: what it announces is somebody else's answer, an earlier one, or a wrong one."""
+
+_SUBJECT = (
+    r"(?:\b(?:answer|choice|option|solution|result|antwort|lösung|réponse|respuesta|resposta|risposta)\b"
+    r"|答案|选项)"
+)
+_NOT = (
+    r"(?:\b(?:not|neither|cannot|nicht|pas|no es|non è|não é)\b|n['’]t\b|不是|并非|不应该?是)"
+)  # fmt: skip
+_BUT = (
+    r"(?:\b(?:but|rather|instead)\b(?:\s(?:is|rather|it is|it['’]s))?"
+    r"|[;,–—-]\s?(?:it|that)(?:['’]s|\s(?:is|must be|should be|has to be))"
+    r"|而(?:应该?)?是|，\s?(?:应该?)?是|\bsondern\b|\bmais\b(?:\sc['’]est)?|\bsino\b|\bmas\b(?:\ssim)?|\bbensì\b)"
+)
+
+
+@lru_cache(maxsize=1)
+def _contrast() -> re.Pattern[str]:
+    """`the answer is not A, but`: what follows is the answer."""
+    return re.compile(rf"{_SUBJECT}[^.!?。！？\n]{{0,40}}?{_NOT}[^.!?。！？\n]{{1,60}}?{_BUT}", re.IGNORECASE)
+
 
 def _ends(pattern: re.Pattern[str], folded: str) -> list[int]:
-    ends = [match.end() for match in deque(pattern.finditer(folded), _LAST)]
-    return [gap.end() if (gap := _GAP.match(folded, end)) else end for end in ends]
+    """Where what the phrases announce may begin, in order."""
+    matches = deque(pattern.finditer(folded), _LAST)
+    ends = [match.end() for match in matches if not _disowned(folded, match.start())]
+    ends += [match.end() for match in deque(_contrast().finditer(folded), _LAST)]
+    return sorted({gap.end() if (gap := _GAP.match(folded, end)) else end for end in ends})
+
+
+def _disowned(folded: str, start: int) -> bool:
+    return start > 0 and _DISOWNED.search(folded, max(0, start - 70), start) is not None
 
 
 def answer_phrases(folded: str) -> list[int]:
@@ -140,13 +188,47 @@ def names_choice(folded: str, *, strong: bool) -> list[int]:
     return [
         match.end()
         for match in deque(_choices(strong).finditer(folded), _LAST)
-        if match[0][0] not in "选選" or not _REFUSED.search(folded, max(0, match.start() - 4), match.start())
+        if not _disowned(folded, match.start())
+        and (
+            match[0][0] not in "选選" or not _REFUSED.search(folded, max(0, match.start() - 4), match.start())
+        )
     ]
+
+
+_TAKES_BACK = re.compile(
+    r"\b(?:wait|actually|correction|scratch that|oops|I mean(?:t)?|mistake|my bad|error|sorry)\b"
+    r"|\?\s{0,2}no\b"
+    r"|更正|不对|不對|错了|等等|等一下|说错",
+    re.IGNORECASE,
+)
+_RENEWS = re.compile(
+    r"\b(?:it(?:['’]s| is| should be| must be| has to be| would be)|(?:that|this) should be|make (?:it|that)"
+    r"|(?:it|this) should (?:read|say)|correct(?:ed)? (?:value|answer|result|option) is)[\s:]{0,3}"
+    r"|(?:应该?是|应为)[\s：:]{0,3}",
+    re.IGNORECASE,
+)
+_DIRECTLY = re.compile(r"[^\w\n]{0,4}")
+_NEAR = 120
+"""Characters behind the words that take an answer back, in which the other one is announced."""
+
+
+def corrections(folded: str, start: int) -> list[int]:
+    """Where another answer may stand, behind words that take back the one before `start`.
+
+    Directly behind them (`wait, B`), or behind `it should be` a little later.
+    """
+    found: list[int] = []
+    for match in deque(_TAKES_BACK.finditer(folded, start), _LAST):
+        directly = _DIRECTLY.match(folded, match.end())
+        found.append(directly.end() if directly else match.end())
+        found += [each.end() for each in _RENEWS.finditer(folded, match.end(), match.end() + _NEAR)]
+    return sorted(set(found))
 
 
 _CORRECTION = re.compile(
     r"\b(?:wait|actually|correction|sorry|no,|no\.|hmm|mistake|reconsider(?:ing)?|on second thought|recheck"
     r"|re-check|double.check|let me check|however|instead|scratch that|oops|rather|revis(?:e|ed|ing))\b"
+    r"|\bbut (?:the|my|it|now|in fact|really)\b"
     r"|\b(?:final|finally|therefore|thus|hence|in conclusion|in summary|overall|ultimately)\b"
     r"|更正|不对|不對|等等|重新|其实|其實|错了|修正|最终|最后|因此|所以|综上|故",
     re.IGNORECASE,

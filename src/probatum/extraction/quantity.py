@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from probatum.extraction.boxes import box_stays_open, boxed_in
 from probatum.extraction.characters import fold, sentence_end
 from probatum.extraction.evidence import Ambiguous, Extraction, Found, Missing, answer_of
-from probatum.extraction.markers import ANSWER_MARKERS, declared_lines, inline_marks
-from probatum.extraction.numbers import Decimal, Number, scan_numbers, show
-from probatum.extraction.phrases import corrected, number_phrases
+from probatum.extraction.markers import ANSWER_MARKERS, declared_lines, inline_marks, own_turn
+from probatum.extraction.numbers import Decimal, Number, is_compound, scan_numbers, show
+from probatum.extraction.phrases import corrected, corrections, number_phrases
 from probatum.extraction.reasoning import Visible, visible
 
 __all__ = ["Reading", "extract_number", "find_number"]
@@ -59,17 +59,37 @@ def find_number(text: str, reading: Reading = DEFAULT) -> Found:
         return Missing("the last box was never closed", truncated=True)
     if not folded.strip():
         return Missing("the answer is empty")
-    found = _declared(seen, folded, reading) or _boxed(seen, folded, reading)
+    turn, several = own_turn(folded)
+    if turn < len(folded):
+        own = _find(seen, folded[:turn], reading)
+        if isinstance(own, Extraction) and (several or not own.loose):
+            return own
+    return _find(seen, folded, reading)
+
+
+def _find(seen: Visible, folded: str, reading: Reading) -> Found:
+    """The stages one by one; `folded` is the text, or the beginning of it."""
+    marked = [("declared:inline", span) for span in inline_marks(folded, reading.markers)]
+    marked += [("declared:line", span) for span in declared_lines(folded, reading.markers)]
+    found = _declared(seen, folded, marked, reading) or _boxed(seen, folded, reading)
     found = found or _whole(seen, folded, reading) or _phrase(seen, folded, reading)
+    if isinstance(found, Extraction) and found.rule in _STATED:
+        return _corrected_by(seen, folded, found, reading) or found
     if found is None and reading.loose:
-        found = _last(seen, folded, reading)
+        begin = max((span[0] for _, span in marked), default=0)
+        found = _last(seen, folded, begin, reading)
     return found or Missing("no number")
 
 
-def _declared(seen: Visible, folded: str, reading: Reading) -> Found | None:
-    places = [("declared:inline", span) for span in inline_marks(folded, reading.markers)]
-    places += [("declared:line", span) for span in declared_lines(folded, reading.markers)]
-    for rule, span in reversed(places):
+_STATED = frozenset({"declared:inline", "declared:line", "box", "phrase:answer", "phrase:is_right"})
+"""Rules whose number later words may take back."""
+
+_Mark = tuple[str, tuple[int, int]]
+"""Rule, and what follows the mark."""
+
+
+def _declared(seen: Visible, folded: str, marked: list[_Mark], reading: Reading) -> Found | None:
+    for rule, span in reversed(marked):
         deciding = _payload(seen, folded, span, rule, reading)
         if deciding is not None:
             return deciding
@@ -79,12 +99,14 @@ def _declared(seen: Visible, folded: str, reading: Reading) -> Found | None:
 def _boxed(seen: Visible, folded: str, reading: Reading) -> Found | None:
     if "\\boxed" not in folded and "\\fbox" not in folded:
         return None
-    box = boxed_in(seen)
+    box = boxed_in(replace(seen, text=seen.text[: len(folded)]))
     if isinstance(box, Missing):
         return box if box.truncated else None
     if isinstance(box, Ambiguous):
         return box
     start, end = box.span[0] - seen.offset, box.span[1] - seen.offset
+    if folded[start:end].endswith("!"):
+        return Missing("what is marked as the answer is no plain number")
     return _payload(seen, folded, (start, end), "box", reading)
 
 
@@ -114,7 +136,7 @@ def _phrase(seen: Visible, folded: str, reading: Reading) -> Found | None:
         if each is not None:
             found.append(each)
     if not found:
-        return None
+        return _is_answer(seen, folded, reading)
     last = found[-1]
     if not isinstance(last, Extraction):
         return last
@@ -126,12 +148,55 @@ def _phrase(seen: Visible, folded: str, reading: Reading) -> Found | None:
     return last
 
 
+_SAYS_SO = re.compile(
+    r"(?:\s[^\W\d]{1,20}){0,2}[*_`$)\]}\\]{0,4}\s(?:is|are|would be|must be)"
+    r"\s(?:(?:therefore|thus|hence)\s)?(?:the|our|my)\s(?:(?:final|correct|right)\s)?answer\b",
+    re.IGNORECASE,
+)
+
+
+def _is_answer(seen: Visible, folded: str, reading: Reading) -> Found | None:
+    """`5 apples is the answer`, where no phrase announces another."""
+    if "answer" not in folded:
+        return None
+    for number in reversed(_scan(folded, 0, len(folded), reading)):
+        if number.exact and _SAYS_SO.match(folded, number.end):
+            return _extraction(seen, folded, number, "phrase:is_right", reading)
+    return None
+
+
+def _corrected_by(seen: Visible, folded: str, found: Extraction, reading: Reading) -> Found | None:
+    """Another number, where words behind the answer take it back (`Answer: 6. Wait, it should be 5.`)."""
+    another = None
+    for start in corrections(folded, found.span[1] - seen.offset):
+        end = sentence_end(folded, start, start + 200)
+        numbers = _scan(folded, start, end, reading, marked=True)
+        direct = _DIRECT.match(folded, start)
+        if (
+            not numbers
+            or direct is None
+            or direct.end() < numbers[0].start
+            or _GOES_ON.match(folded, numbers[0].end)
+        ):
+            continue
+        each = _payload(seen, folded, (start, end), "phrase:correction", reading)
+        if isinstance(each, Extraction) and each.answer != found.answer:
+            another = each
+    return another
+
+
+_GOES_ON = re.compile(
+    r"\s(?:\w{1,12}\s)?(?:more|less|fewer|times|o['’]?clock|of the|percent of|% of)\b", re.IGNORECASE
+)
+"""Behind a number that is only a part of what is said."""
+
+
 _REASON = re.compile(
-    r"\b(?:because|since|as|which(?! (?:is|equals|gives|makes)\b)|where|after|if|when|given|so)\b"
+    r"\b(?:because|since|as|which(?! (?:equals|gives|makes)\b)|i\.e\.|where|after|if|when|given|so)\b"
     r"|因为|\(|\[(?!\\)",
     re.IGNORECASE,
 )
-_EQUALS = re.compile(r"=|≈|\\approx\b|\\equiv\b|→|\\Rightarrow\b|\b(?:equals|which (?:is|gives|makes))\b")
+_EQUALS = re.compile(r"=|≈|\\approx\b|\\equiv\b|→|\\Rightarrow\b|\b(?:equals|which (?:gives|makes))\b")
 _ALTERNATIVE = re.compile(
     r"\b(?:or|and|to|und|oder|et|ou|y|o)\b|[,/+*×±~–—、或和到至·;-]|\\(?:pm|times|cdot|text\{ ?(?:or|and))"
     r"|^[^\S\n]?[^\W\d]+\.?[^\S\n]?$",
@@ -144,16 +209,28 @@ _DIRECT = re.compile(
     r"[\s*_~`$\\({\[:：=≈<>\"'“]{0,20}(?:(?:about|approximately|exactly|only|just|约|大约)\s)?"
 )
 _NEGATED = re.compile(
-    r"\s{0,3}(?:definitely |clearly |certainly )?(?:not|never|n't|不是|不)\b", re.IGNORECASE
+    r"\s{0,3}(?:definitely |clearly |certainly )?(?:(?:not|never|neither|n't)\b|不)", re.IGNORECASE
 )
+_BUT = re.compile(r"\b(?:but|rather|instead|sondern|mais|sino)\b|而是", re.IGNORECASE)
+_PUT_ASIDE = re.compile(
+    r"(?:\b(?:not|neither|nor|never|rather than|instead of)\b|n['’]t\b|不是|而非|并非)"
+    r"(?:\s(?:be|equal(?: to)?|just|exactly|about|simply))?[\s$\\(*\"“]{0,6}\Z",
+    re.IGNORECASE,
+)
+"""Before a number that the text says is not meant."""
+
+
+def _kept(folded: str, numbers: list[Number]) -> list[Number]:
+    """Without the numbers that are said not to be meant (`5, not 6`)."""
+    return [each for each in numbers if not _PUT_ASIDE.search(folded, max(0, each.start - 24), each.start)]
 
 
 def _payload(seen: Visible, folded: str, span: tuple[int, int], rule: str, reading: Reading) -> Found | None:
     """What stands behind a mark: the number, two of them, or `None` where there is none."""
     start, end = span
-    if _NEGATED.match(folded, start):
+    if _NEGATED.match(folded, start) and not _BUT.search(folded, start, sentence_end(folded, start, end)):
         return None
-    numbers = _scan(folded, start, end, reading, marked=True)
+    numbers = _kept(folded, _scan(folded, start, end, reading, marked=True))
     if not numbers:
         return None
     end = sentence_end(folded, numbers[0].end, end)
@@ -168,7 +245,8 @@ def _payload(seen: Visible, folded: str, span: tuple[int, int], rule: str, readi
     direct = _DIRECT.match(folded, start)
     if direct is not None and direct.end() >= numbers[0].start:
         between = folded[numbers[0].end : numbers[1].start]
-        if _ALTERNATIVE.search(between) is None:
+        after = folded[numbers[1].end : numbers[1].end + 20]
+        if _ALTERNATIVE.search(between) is None and not is_compound(between, after):
             return _extraction(seen, folded, numbers[0], rule, reading)
     return Ambiguous(tuple(_extraction(seen, folded, each, rule, reading) for each in numbers))
 
@@ -187,30 +265,52 @@ def _after_equals(folded: str, span: tuple[int, int], numbers: list[Number]) -> 
 
 
 _EITHER = re.compile(
-    r"(?:^|[^\w])(?:or|oder|ou|maybe|perhaps|could be|might be)(?:[^\w]|$)|或|可能", re.IGNORECASE
+    r"(?:^|[^\w])(?:or|oder|ou|maybe|perhaps|could be|might be)(?:[^\w]|$)|或|可能|^,$", re.IGNORECASE
 )
+_TITLE = re.compile(
+    r"(?:\b(?:steps?|equations?|eqs?\.?|lines?|figures?|fig\.|tables?|cases?|parts?|questions?|problems?|sections?"
+    r"|chapters?|pages?|examples?|methods?|notes?|options?|rules?|lemmas?|theorems?|no\.|number)"
+    r"[\s*_]?[(#]{0,2}|步骤|第|题|式|例)\s?\Z",
+    re.IGNORECASE,
+)
+"""Before a number that names a part of the text, and counts nothing."""
 
 
-def _last(seen: Visible, folded: str, reading: Reading) -> Found | None:
-    """The last number of the last line that has one; after its last equals sign, if it has one."""
+def _last(seen: Visible, folded: str, begin: int, reading: Reading) -> Found | None:
+    """The last number of the last line that has one, none of them before `begin`.
+
+    After the line's last equals sign, if it has one. A number that is said not to be meant does not
+    count; one that names a step or a source does where there is no other.
+    """
+    named: list[Number] = []
+    numbers: list[Number] = []
     end = len(folded)
-    while end >= 0:
-        start = folded.rfind("\n", 0, end) + 1
-        numbers = _scan(folded, start, end, reading)
-        if numbers:
-            break
+    while end >= begin and not numbers:
+        start = max(folded.rfind("\n", 0, end) + 1, begin)
+        found = _kept(folded, _scan(folded, start, end, reading))
+        numbers = [each for each in found if not _is_name(folded, each)]
+        named = named or found
         end = start - 1
-    else:
+    numbers = numbers or named
+    if not numbers:
         return None
     if not numbers[-1].exact:
         return Missing("the last number is part of an expression")
     last = _extraction(seen, folded, numbers[-1], "loose:last_number", reading)
     if len(numbers) > 1 and numbers[-2].value != numbers[-1].value:
         between = folded[numbers[-2].end : numbers[-1].start]
-        if len(between) < 60 and _EITHER.search(between):  # noqa: PLR2004 - one short phrase
+        after = folded[numbers[-1].end : numbers[-1].end + 20]
+        either = len(between) < 60 and _EITHER.search(between)  # noqa: PLR2004 - one short phrase
+        if either or _ANOTHER.search(between) or is_compound(between, after):
             before = _extraction(seen, folded, numbers[-2], "loose:last_number", reading)
             return Ambiguous((before, last))
     return last
+
+
+def _is_name(folded: str, number: Number) -> bool:
+    """The number of a step, of an equation or of a source (`[1]`)."""
+    cited = folded[number.start - 1 : number.start] == "[" and folded[number.end : number.end + 1] == "]"
+    return cited or _TITLE.search(folded, max(0, number.start - 16), number.start) is not None
 
 
 _BLANK_GROUPS = re.compile(r"(?<![\w.,])[0-9]{1,3}(?: [0-9]{3})+(?![\w,]|\.[0-9])")
