@@ -27,7 +27,7 @@ def protocol(**changes: object) -> Protocol:
     return replace(base, **changes)
 
 
-def plan(given: Protocol, number: int = 1, fits=lambda _: True) -> Plan:
+def plan(given: Protocol, number: int = 1, fits=lambda _prompt, _continuation: True) -> Plan:
     return plan_item(given, item(number), POOL if given.shots else None, fits)
 
 
@@ -89,7 +89,7 @@ def test_shots_are_shown_before_the_question_and_named():
 @pytest.mark.parametrize("room", range(5))
 def test_whole_shots_are_dropped_from_the_end_until_the_rest_fits(room):
     full = plan(protocol(shots=4))
-    fitted = plan(protocol(shots=4), fits=lambda prompt: prompt.count("\n") <= room)
+    fitted = plan(protocol(shots=4), fits=lambda prompt, _: prompt.count("\n") <= room)
     assert fitted.shots == full.shots[:room]
     assert fitted.dropped == 4 - room
     assert fitted.samples[0][0].prompt.count("\n") == room
@@ -97,7 +97,7 @@ def test_whole_shots_are_dropped_from_the_end_until_the_rest_fits(room):
 
 def test_a_question_that_does_not_fit_alone_is_asked_as_it_is():
     """The model then says that it does not fit: the sample stays in the count."""
-    made = plan(protocol(shots=4), fits=lambda _: False)
+    made = plan(protocol(shots=4), fits=lambda _prompt, _continuation: False)
     assert made.shots == ()
     assert made.dropped == 4
     assert made.samples[0][0].prompt == "1+1="
@@ -107,6 +107,6 @@ def test_a_prompt_is_measured_once_for_all_samples():
     measured = []
     plan(
         protocol(samples=50, shots=2, sampling=Sampling(temperature=1.0)),
-        fits=lambda prompt: bool(measured.append(prompt)) or True,
+        fits=lambda prompt, _: bool(measured.append(prompt)) or True,
     )
     assert len(measured) == 1

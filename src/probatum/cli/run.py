@@ -16,6 +16,7 @@ from probatum.cli.progress import shown_progress
 from probatum.cli.samples import sample_file
 from probatum.cli.tables import print_run
 from probatum.core.errors import UsageError
+from probatum.core.protocol import FORMS
 from probatum.runner import evaluate
 
 __all__ = ["command"]
@@ -34,7 +35,8 @@ CONSENT = "PROBATUM_ALLOW_CODE_EXECUTION"
 @click.option("--top-k", type=int)
 @click.option("--max-tokens", type=int, help="Longest answer, in tokens.")
 @click.option("--shots", type=int, help="Few-shot examples shown.")
-@click.option("--form", type=click.Choice(["completion", "chat"]), help="How to ask; chat where both can.")
+@click.option("--form", type=click.Choice(FORMS), help="How to ask; the task's own order where several can.")
+@click.option("--compat", type=click.Choice(["lm_eval"]), help="Score likelihoods by its rules.")
 @click.option("--system", help="System prompt (chat only).")
 @click.option("--seed", type=int, help="Seed that all others are derived from.  [default: 0]")
 @click.option("--level", type=float, help="Confidence level of the intervals.  [default: 0.95]")

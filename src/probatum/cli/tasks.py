@@ -51,7 +51,7 @@ def _plain(task: Task) -> dict[str, Any]:
         "version": task.version,
         "digest": digest(task),
         "summary": task.summary,
-        "forms": [form for form in ("completion", "chat") if getattr(task, form) is not None],
+        "forms": list(task.forms),
         "executes_code": task.executes_code,
         "shots": task.shots,
         "samples": task.samples,

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, runtime_checkable
+from typing import Any, Final, Literal, runtime_checkable
 from typing import Protocol as Interface
 
 from probatum.core.canonical import digest
 from probatum.core.errors import ProtocolError
 from probatum.core.records import (
+    DEFAULT_SCORING,
     Estimate,
     Execution,
     Item,
@@ -24,26 +25,39 @@ from probatum.core.records import (
     Prompted,
     Response,
     Sampling,
+    Scoring,
 )
 from probatum.core.status import END_TO_END, Status
 
 __all__ = [
+    "FORMS",
+    "SCORED_FORMS",
     "Form",
     "FormScorer",
     "Hub",
     "Merge",
     "Metric",
+    "Part",
     "Policy",
     "ProgramScorer",
     "Prompt",
     "Protocol",
+    "ScoredPrompt",
     "Scorer",
     "Source",
     "Task",
 ]
 
-Form = Literal["completion", "chat"]
-"""How the model is addressed: a text to continue (base models), or a conversation."""
+Form = Literal["letters", "continuations", "text", "chat", "completion"]
+"""How the model is asked. Three forms score what stands there and generate nothing: `letters` (the label
+of each option, after a question that lists them), `continuations` (the text of each option) and `text`
+(a whole text). Two generate: `chat` (a conversation) and `completion` (a text to continue)."""
+
+FORMS: Final[tuple[Form, ...]] = ("letters", "continuations", "text", "chat", "completion")
+"""In the order in which a run takes the first that task and model both can, if the task prefers none."""
+
+SCORED_FORMS: Final[frozenset[Form]] = frozenset({"letters", "continuations", "text"})
+"""Forms that need log-probabilities, and have nothing random."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,6 +112,25 @@ class Prompt(Interface):
 
     def render(self, item: Item, shots: Sequence[Item], system: str | None) -> Prompted:
         """The text to be continued, or the conversation to be answered."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """One of the texts that a sample is asked with."""
+
+    prompt: Prompted
+    continuation: str
+    """What is scored after the prompt."""
+    scoring: Scoring = DEFAULT_SCORING
+
+
+@runtime_checkable
+class ScoredPrompt(Prompt, Interface):
+    """A prompt whose continuations are scored: several texts a sample, in an order that the scorer knows."""
+
+    def parts(self, item: Item, shots: Sequence[Item], system: str | None) -> tuple[Part, ...]:
+        """What is scored, after the shots."""
         ...
 
 
@@ -188,6 +221,14 @@ class Task:
     """For models that continue text."""
     chat: Prompt | None = None
     """For models that answer messages."""
+    letters: Prompt | None = None
+    """Log-likelihood of the options' labels."""
+    continuations: Prompt | None = None
+    """Log-likelihood of the options' texts."""
+    text: Prompt | None = None
+    """Log-likelihood of whole texts."""
+    preferred: Form | None = None
+    """Form to take where the user names none and the model can; `None`: the first of `FORMS`."""
     sampling: Sampling = field(default_factory=Sampling)
     """Temperature and token budget if the user says nothing; stop strings come from the prompt."""
     scorer: Scorer | ProgramScorer
@@ -201,6 +242,8 @@ class Task:
     """Pool of few-shot items, apart from the asked ones; `None` where the task takes no shots."""
     shots_drawn: bool = True
     """Whether shots are drawn for each item; `False` shows the first ones of the pool, in order."""
+    shots_of_stratum: bool = False
+    """Whether an item is shown only shots of its own stratum (its subject, its language)."""
     samples: int = 1
     chance: float | None = None
     """Score of a blind guess; `None` where there is none to speak of."""
@@ -219,7 +262,20 @@ class Task:
 
     def prompt(self, form: Form) -> Prompt | None:
         """The prompt of that form, where the task has one."""
-        return self.chat if form == "chat" else self.completion
+        prompts = {
+            "letters": self.letters,
+            "continuations": self.continuations,
+            "text": self.text,
+            "chat": self.chat,
+            "completion": self.completion,
+        }
+        return prompts[form]
+
+    @property
+    def forms(self) -> tuple[Form, ...]:
+        """The forms that it can be asked in, the preferred one first."""
+        has = [form for form in FORMS if self.prompt(form) is not None]
+        return tuple(sorted(has, key=lambda form: form != self.preferred))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -235,6 +291,8 @@ class Protocol:
     system: str | None = None
     seed: int = 0
     """Run seed: everything random is derived from (seed, item id, sample index)."""
+    compat: Literal["lm_eval"] | None = None
+    """Scores continuations by the rules of another harness, its faults included."""
 
     @cached_property
     def scorer(self) -> Scorer | ProgramScorer:

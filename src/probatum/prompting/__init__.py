@@ -5,13 +5,16 @@ from __future__ import annotations
 from probatum.prompting.fewshot import ShotPool, content_key
 from probatum.prompting.forms import ChatPrompt, CompletionPrompt
 from probatum.prompting.plan import Plan, plan_item
+from probatum.prompting.scored import OptionsPrompt, TextPrompt
 from probatum.prompting.templates import check_template, render
 
 __all__ = [
     "ChatPrompt",
     "CompletionPrompt",
+    "OptionsPrompt",
     "Plan",
     "ShotPool",
+    "TextPrompt",
     "check_template",
     "content_key",
     "plan_item",

@@ -52,7 +52,10 @@ class ShotPool:
     """Shown first, in this order."""
     drawn: tuple[Item, ...] = ()
     """What is missing after the fixed ones is drawn from here, without replacement."""
+    by_stratum: bool = False
+    """Whether an item is shown only shots of its own stratum (its subject, its language)."""
     _keys: dict[str, tuple[str, ...]] = field(default_factory=dict, compare=False, repr=False)
+    _strata: dict[str | None, ShotPool] = field(default_factory=dict, compare=False, repr=False)
 
     def choose(self, item: Item, count: int, *, seed: int, version: int) -> tuple[Item, ...]:
         """`count` shots for `item`.
@@ -62,6 +65,8 @@ class ShotPool:
         """
         if count == 0:
             return ()
+        if self.by_stratum:
+            return self._of(item.stratum).choose(item, count, seed=seed, version=version)
         own = content_key(_asked(self.prompt, item))
         shots = [shot for shot in self.fixed if not self._same(shot, item, own)][:count]
         derived = derive_seed(seed, "shots", version, item.id)
@@ -74,6 +79,15 @@ class ShotPool:
             )
         return tuple(shots)
 
+    def _of(self, stratum: str | None) -> ShotPool:
+        """The pool of one stratum."""
+        if stratum not in self._strata:
+            fixed, drawn = (
+                tuple(shot for shot in shots if shot.stratum == stratum) for shots in (self.fixed, self.drawn)
+            )
+            self._strata[stratum] = ShotPool(self.prompt, fixed, drawn, _keys=self._keys)
+        return self._strata[stratum]
+
     def check(self, items: Iterable[Item], count: int, *, seed: int, version: int) -> None:
         """Finds out before anything is asked whether an item is left with too few shots.
 
@@ -82,7 +96,13 @@ class ShotPool:
         Raises:
             UsageError: there is such an item.
         """
-        if count > 0 and len(self.fixed) + len(self.drawn) <= count + SPARE:
+        if self.by_stratum and count > 0:
+            of: dict[str | None, list[Item]] = {}
+            for item in items:
+                of.setdefault(item.stratum, []).append(item)
+            for stratum, part in of.items():
+                self._of(stratum).check(part, count, seed=seed, version=version)
+        elif count > 0 and len(self.fixed) + len(self.drawn) <= count + SPARE:
             for item in items:
                 self.choose(item, count, seed=seed, version=version)
 

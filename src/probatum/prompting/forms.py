@@ -4,21 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from probatum.core.errors import ProtocolError, UsageError
 from probatum.core.records import Item, Message
 from probatum.prompting.templates import check_template, render
 
-__all__ = ["ChatPrompt", "CompletionPrompt"]
+__all__ = ["LABELS", "ChatPrompt", "CompletionPrompt", "shot_text", "view"]
 
 
-def _view(item: Item) -> Mapping[str, object]:
-    """What a template may read: the item's fields, `targets`, `choices`, and `target` if there is one."""
+LABELS: Final = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+"""What options are called where a task names them no other way."""
+
+
+def view(item: Item) -> Mapping[str, object]:
+    """What a template may read of an item.
+
+    Its fields, `targets`, `choices` with their `labels` (A, B, …), and `target` if there is one.
+    """
     first = {"target": item.targets[0]} if item.targets else {}
-    return {"targets": item.targets, "choices": item.choices, **first, **item.fields}
+    labels = LABELS[: len(item.choices)]
+    return {"targets": item.targets, "choices": item.choices, "labels": labels, **first, **item.fields}
 
 
-def _shot_template(template: str, name: str) -> str:
+def shot_text(template: str, name: str) -> str:
     """The template of a shot's answer; without one a shot would be shown empty."""
     if not template:
         raise ProtocolError(
@@ -57,8 +66,8 @@ class CompletionPrompt:
                 f"a system prompt ({system[:40]!r}) needs a conversation, and this run continues texts; "
                 "leave it out, or use --form chat with a model that has a chat template"
             )
-        shown = [render(_shot_template(self.shot_template, "shot_template"), _view(shot)) for shot in shots]
-        return self.preamble + self.separator.join([*shown, render(self.template, _view(item))])
+        shown = [render(shot_text(self.shot_template, "shot_template"), view(shot)) for shot in shots]
+        return self.preamble + self.separator.join([*shown, render(self.template, view(item))])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,8 +100,8 @@ class ChatPrompt:
         if (instruction := system if system is not None else self.system) is not None:
             turns.append(Message("system", instruction))
         for shot in shots:
-            turns.append(Message("user", render(self.shot_question or self.template, _view(shot))))
-            answer = _shot_template(self.shot_answer, "shot_answer")
-            turns.append(Message("assistant", render(answer, _view(shot))))
-        turns.append(Message("user", render(self.template, _view(item))))
+            turns.append(Message("user", render(self.shot_question or self.template, view(shot))))
+            answer = shot_text(self.shot_answer, "shot_answer")
+            turns.append(Message("assistant", render(answer, view(shot))))
+        turns.append(Message("user", render(self.template, view(item))))
         return tuple(turns)

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import FrameType
+from typing import Literal, TypedDict, Unpack
 from typing import Protocol as Interface
-from typing import TypedDict, Unpack
 
 from probatum.core.canonical import digest_json
 from probatum.core.errors import ConsentError, Interrupted
@@ -21,6 +21,7 @@ from probatum.core.status import Status
 from probatum.models import Model, load_model
 from probatum.prompting import Plan
 from probatum.runner.environment import environment, now
+from probatum.runner.gold import GoldCheck
 from probatum.runner.isolation import LazySandbox, consent_message
 from probatum.runner.options import Options, check_names
 from probatum.runner.pipeline import Pipeline, Work
@@ -48,6 +49,7 @@ class Choices(TypedDict, total=False):
     max_tokens: int | None
     shots: int | None
     form: str | None
+    compat: Literal["lm_eval"] | None
     system: str | None
     seed: int
     level: float
@@ -110,6 +112,11 @@ class Asked(Interface):
 
     @property
     def record(self) -> TaskRun: ...
+
+    @property
+    def golds(self) -> GoldCheck:
+        """What became of the gold answers."""
+        ...
 
     @property
     def shots_dropped(self) -> int:
@@ -216,6 +223,7 @@ class Evaluation:
                 "invalid": sorted({mark.item_id for mark in marks if mark.status is Status.INVALID_ITEM}),
                 "units": len({mark.item_id for mark in marks}),
                 "clusters": len({mark.cluster or mark.item_id for mark in marks}),
+                "golds": one.golds.plain(),
                 "shots": one.shots_shown,
                 "shots_dropped": one.shots_dropped,
                 "notes": _notes(record, one),
@@ -244,7 +252,7 @@ def _notes(record: TaskRun, one: Asked) -> list[str]:
         )
     if broken := sum(1 for _ in one.invalid()):
         notes.append(f"{broken} items are broken and in no rate")
-    return notes
+    return notes + one.golds.notes()
 
 
 @contextlib.contextmanager

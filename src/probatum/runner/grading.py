@@ -18,6 +18,7 @@ from probatum.models import Capabilities
 from probatum.prompting import Plan
 from probatum.runner.answer_file import Answer, AnswerFile, Kind, read_answers
 from probatum.runner.evaluation import Evaluation, interruptible, store_for
+from probatum.runner.gold import GoldCheck, GoldChecker
 from probatum.runner.isolation import LazySandbox
 from probatum.runner.options import Options
 from probatum.runner.progress import Progress
@@ -86,6 +87,7 @@ class FileTask:
     record: TaskRun
     dataset: Dataset
     completions: Completions
+    golds: GoldCheck
     shots_dropped: int = 0
     shots_shown: object = ELSEWHERE
 
@@ -210,14 +212,19 @@ def reading(task: Task, kind: Kind, stop: Sequence[str] = ()) -> Task:
 def _file_task(
     held: Completions, dataset: Dataset, task: Task, options: Options, stop: Sequence[str]
 ) -> FileTask:
-    form: Form = "completion" if task.completion is not None else "chat"
+    form: Form = "chat" if task.completion is None and task.chat is not None else "completion"
     samples = max(len(answers) for answers in held.answers.values())
     protocol = Protocol(
         task=task, form=form, shots=0, samples=max(1, samples), sampling=task.sampling, seed=options.seed
     )
+    golds = GoldChecker(protocol)
+    invalid = dict(dataset.invalid)
     planned = 0
     for item in dataset:
-        planned += 1 if item.id in dataset.invalid else max(1, len(held.answers.get(item.id, ())))
+        broken = invalid.get(item.id) or golds.check(item)
+        if broken is not None:
+            invalid[item.id] = broken
+        planned += 1 if broken is not None else max(1, len(held.answers.get(item.id, ())))
     file = held.file
     record = TaskRun(
         task=task.name,
@@ -237,4 +244,4 @@ def _file_task(
             },
         },
     )
-    return FileTask(protocol, record, dataset, held)
+    return FileTask(protocol, record, replace(dataset, invalid=invalid), held, golds.found)

@@ -9,10 +9,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from types import NoneType
-from typing import Any, Final
+from typing import Any, Final, Literal
 from urllib.parse import urlsplit, urlunsplit
 
 from probatum.core.errors import UsageError
+from probatum.core.protocol import FORMS
 
 __all__ = ["Options", "check_names"]
 
@@ -83,7 +84,9 @@ class Options:
     max_tokens: int | None = None
     shots: int | None = None
     form: str | None = None
-    """`completion` or `chat`."""
+    """`letters`, `continuations`, `text`, `chat` or `completion`."""
+    compat: Literal["lm_eval"] | None = None
+    """Score continuations by the rules of another harness, its faults included."""
     system: str | None = None
     seed: int = 0
     level: float = 0.95
@@ -120,8 +123,10 @@ class Options:
             object.__setattr__(self, "data_directory", Path(directory))
         elif not isinstance(directory, (Path, NoneType)):
             raise UsageError(f"data_directory {directory!r} cannot be used: give a path")
-        if self.form not in (None, "completion", "chat"):
-            raise UsageError(f"form {self.form!r} is unknown: use 'completion' or 'chat'")
+        if self.form is not None and self.form not in FORMS:
+            raise UsageError(f"form {self.form!r} is unknown: use {', '.join(FORMS)}")
+        if self.compat not in (None, "lm_eval"):
+            raise UsageError(f"compat {self.compat!r} is unknown: use 'lm_eval'")
 
     @classmethod
     def names(cls) -> tuple[str, ...]:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from probatum.core.canonical import canonical
 from probatum.core.protocol import Protocol
-from probatum.core.records import Item, Prompted
+from probatum.core.records import Item, Message, Prompted
 from probatum.core.run import TaskRun
 from probatum.datasets import Dataset, load_items
 from probatum.models.seam import Model
 from probatum.prompting import Plan, ShotPool, plan_item
+from probatum.runner.gold import GoldCheck, GoldChecker
 from probatum.runner.options import Options
 
 __all__ = ["Prepared", "prepare"]
@@ -29,6 +30,7 @@ class Prepared:
     record: TaskRun
     limit: int | None
     model: Model
+    golds: GoldCheck = field(default_factory=GoldCheck)
     shots_dropped: int = 0
     """Items whose shots did not all fit; counted while planning."""
     chosen: set[tuple[str, ...]] = field(default_factory=set)
@@ -68,15 +70,21 @@ class Prepared:
                 if (reason := self.dataset.invalid.get(item.id)) is not None:
                     yield position, item, reason
 
-    def _fits(self, prompt: Prompted) -> bool:
-        """Whether prompt and answer have room in the context.
+    def _fits(self, prompt: Prompted, continuation: str | None) -> bool:
+        """Whether prompt and answer, or prompt and continuation, have room in the context.
 
-        At least half of the context is left to the prompt, whatever budget the answer has.
+        At least half of the context is left to the prompt, whatever budget an answer has.
         """
         context = self.model.capabilities.context_tokens
         if context is None:
             return True
-        room = context - min(self.protocol.sampling.max_tokens, context // 2)
+        room = context
+        if continuation is None:
+            room -= min(self.protocol.sampling.max_tokens, context // 2)
+        elif isinstance(prompt, str):
+            prompt += continuation
+        else:
+            prompt = (*prompt, Message("assistant", continuation))
         texts = [prompt] if isinstance(prompt, str) else [message.content for message in prompt]
         framing = 16 * len(texts)  # start, role and end tokens
         if sum(len(text.encode("utf-8", "replace")) for text in texts) + framing <= room:
@@ -86,7 +94,7 @@ class Prepared:
 
 
 def prepare(protocol: Protocol, options: Options, model: Model) -> Prepared:
-    """Reads and checks all rows of a task, and writes down its digests.
+    """Reads and checks all rows of a task, with their gold answers, and writes down its digests.
 
     Raises:
         DataError: rows that cannot be used, or a source that is not to be had.
@@ -94,21 +102,29 @@ def prepare(protocol: Protocol, options: Options, model: Model) -> Prepared:
     """
     task = protocol.task
     dataset = load_items(task.source, task.row, task.to_item, data_directory=options.data_directory)
+    hasher = hashlib.sha256()
+    golds = GoldChecker(protocol)
+    invalid = dict(dataset.invalid)
+    count = valid = 0
+    for item in islice(dataset, options.limit):
+        hasher.update(bytes.fromhex(item.digest))
+        count += 1
+        broken = invalid.get(item.id) or golds.check(item)
+        if broken is None:
+            valid += 1
+        else:
+            invalid[item.id] = broken
+    dataset = replace(dataset, invalid=invalid)
     pool = None
     if protocol.shots and task.shot_source is not None:
         prompt = task.prompt(protocol.form)
         shown = load_items(task.shot_source, task.row, task.to_item, data_directory=options.data_directory)
         shots = tuple(item for item in shown if item.id not in shown.invalid)
         if prompt is not None:
-            pool = ShotPool(prompt, drawn=shots) if task.shots_drawn else ShotPool(prompt, fixed=shots)
+            fixed, drawn = ((), shots) if task.shots_drawn else (shots, ())
+            pool = ShotPool(prompt, fixed, drawn, by_stratum=task.shots_of_stratum)
             asked = (one for one in islice(dataset, options.limit) if one.id not in dataset.invalid)
             pool.check(asked, protocol.shots, seed=protocol.seed, version=task.version)
-    hasher = hashlib.sha256()
-    count = valid = 0
-    for item in islice(dataset, options.limit):
-        hasher.update(bytes.fromhex(item.digest))
-        count += 1
-        valid += item.id not in dataset.invalid
     record = TaskRun(
         task=task.name,
         protocol=protocol.digest,
@@ -117,4 +133,4 @@ def prepare(protocol: Protocol, options: Options, model: Model) -> Prepared:
         planned=valid * protocol.samples + (count - valid),
         origin={**dataset.origin, "items_in_set": dataset.count, "items_used": count},
     )
-    return Prepared(protocol, dataset, pool, record, options.limit, model)
+    return Prepared(protocol, dataset, pool, record, options.limit, model, golds.found)

@@ -12,7 +12,7 @@ import msgspec
 from probatum.benchmarks import find_task
 from probatum.core.canonical import canonical, digest_json
 from probatum.core.errors import ConsentError, UsageError
-from probatum.core.protocol import Form, Protocol
+from probatum.core.protocol import FORMS, Protocol
 from probatum.core.records import Finish, Identity, Item, Prompted, Request, Response, Sampling
 from probatum.core.run import Run, RunState, Sample, TaskRun
 from probatum.core.status import Status
@@ -20,6 +20,7 @@ from probatum.models import Capabilities
 from probatum.prompting import Plan
 from probatum.runner.environment import now
 from probatum.runner.evaluation import Evaluation, interruptible, store_for
+from probatum.runner.gold import GoldCheck, GoldChecker
 from probatum.runner.grading import Kind, reading
 from probatum.runner.isolation import LazySandbox, consent_message
 from probatum.runner.options import Options
@@ -65,6 +66,8 @@ class StoredTask:
     record: TaskRun
     samples: Iterable[Sample]
     model: StoredModel
+    golds: GoldCheck
+    """By today's recipe. Items that were asked then stay in the count, whatever is found now."""
 
     @property
     def shots_dropped(self) -> int:
@@ -181,6 +184,23 @@ def _stored_task(store: Store, run: Run, record: TaskRun, model: StoredModel) ->
         replace(record, protocol=protocol.digest, recipe={"protocol": canonical(protocol)}),
         samples,
         model,
+        _golds(protocol, record, samples),
+    )
+
+
+def _golds(protocol: Protocol, record: TaskRun, samples: Iterable[Sample]) -> GoldCheck:
+    """The gold answers of the items that were asked, and what was found of the others before."""
+    checker = GoldChecker(protocol)
+    for _, same in groupby(samples, key=lambda sample: sample.position):
+        first = next(same)
+        if first.outcome.status is not Status.INVALID_ITEM:
+            checker.check(first.item)
+    found, before = checker.found, record.summary.get("golds")
+    unequal = before.get("unequal", {}) if isinstance(before, Mapping) else {}
+    return replace(
+        found,
+        unequal=msgspec.convert(unequal, dict[str, str]),
+        undecided={**found.undecided, **found.unequal},
     )
 
 
@@ -191,7 +211,7 @@ def _protocol(record: TaskRun, fields: Mapping[str, Any]) -> Protocol:
     if isinstance(answers, Mapping):
         stop = msgspec.convert(answers.get("stop", ()), tuple[str, ...])
         task = reading(task, msgspec.convert(answers["kind"], Kind), stop)
-    form: Form = "chat" if fields["form"] == "chat" else "completion"
+    form = next(form for form in FORMS if form == fields["form"])
     return Protocol(
         task=task,
         form=form,
@@ -200,6 +220,7 @@ def _protocol(record: TaskRun, fields: Mapping[str, Any]) -> Protocol:
         sampling=msgspec.convert(_fields(fields["sampling"]), Sampling),
         system=fields["system"],
         seed=fields["seed"],
+        compat=fields.get("compat"),
     )
 
 

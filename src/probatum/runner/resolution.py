@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from probatum.benchmarks import find_task
 from probatum.core.errors import UsageError
-from probatum.core.protocol import Form, Protocol, Task
+from probatum.core.protocol import FORMS, SCORED_FORMS, Form, Protocol, Task
+from probatum.core.records import Sampling
 from probatum.models.seam import Model
 from probatum.runner.options import Options
 
@@ -45,18 +46,11 @@ def protocol_for(task: Task, model: Model, options: Options) -> Protocol:
         UsageError: task and model have no form in common, or an option does not fit the task.
     """
     form = _form(task, model, options)
-    prompt = task.prompt(form)
-    default = task.sampling
-    sampling = replace(
-        default,
-        stop=prompt.stop if prompt is not None else (),
-        temperature=_or(options.temperature, default.temperature),
-        top_p=_or(options.top_p, default.top_p),
-        top_k=_or(options.top_k, default.top_k),
-        max_tokens=_or(options.max_tokens, default.max_tokens),
-    )
-    samples = _or(options.samples, task.samples)
-    if samples > 1 and sampling.temperature == 0 and model.identity.provider != "replay":
+    sampling = Sampling() if form in SCORED_FORMS else _sampling(task, form, options)
+    samples = _or(options.samples, 1 if form in SCORED_FORMS else task.samples)
+    if form in SCORED_FORMS:
+        _nothing_random(form, samples, options)
+    elif samples > 1 and sampling.temperature == 0 and model.identity.provider != "replay":
         raise UsageError(
             f"{samples} samples at temperature 0 are {samples} times the same answer; "
             "use --temperature above 0, or --samples 1"
@@ -66,10 +60,10 @@ def protocol_for(task: Task, model: Model, options: Options) -> Protocol:
         raise UsageError(
             f"task {task.name!r} takes no few-shot examples (--shots {shots}); leave --shots out"
         )
-    if options.system is not None and form == "completion":
+    if options.system is not None and form != "chat":
         raise UsageError(
             f"a system prompt ({options.system[:40]!r}) needs a conversation, and {model.identity.name!r} "
-            "continues texts here; leave --system out, or use --form chat with a model that can chat"
+            f"is asked as {form} here; leave --system out, or use --form chat with a model that can chat"
         )
     return Protocol(
         task=task,
@@ -79,7 +73,38 @@ def protocol_for(task: Task, model: Model, options: Options) -> Protocol:
         sampling=sampling,
         system=options.system,
         seed=options.seed,
+        compat=_compat(form, options),
     )
+
+
+def _sampling(task: Task, form: Form, options: Options) -> Sampling:
+    prompt, default = task.prompt(form), task.sampling
+    return replace(
+        default,
+        stop=prompt.stop if prompt is not None else (),
+        temperature=_or(options.temperature, default.temperature),
+        top_p=_or(options.top_p, default.top_p),
+        top_k=_or(options.top_k, default.top_k),
+        max_tokens=_or(options.max_tokens, default.max_tokens),
+    )
+
+
+def _nothing_random(form: Form, samples: int, options: Options) -> None:
+    """Refuses options of generated text where nothing is generated."""
+    if samples > 1:
+        raise UsageError(f"{samples} samples of a likelihood are all the same; leave --samples out")
+    for name in ("temperature", "top_p", "top_k", "max_tokens"):
+        if (value := getattr(options, name)) is not None:
+            raise UsageError(
+                f"{name} {value!r} means nothing where {form} are scored and no text is generated; "
+                f"leave it out, or use --form chat or completion"
+            )
+
+
+def _compat(form: Form, options: Options) -> Literal["lm_eval"] | None:
+    if options.compat is None or form in SCORED_FORMS:
+        return options.compat
+    raise UsageError(f"compat {options.compat!r} is of likelihoods, and the form is {form!r}; leave it out")
 
 
 def _or(chosen: Number | None, default: Number) -> Number:
@@ -87,22 +112,22 @@ def _or(chosen: Number | None, default: Number) -> Number:
 
 
 def _form(task: Task, model: Model, options: Options) -> Form:
-    """The form asked for; else chat where model and task both can, else completion."""
+    """The form asked for; else the first of the task's that the model can."""
     able = model.capabilities
-    can: dict[Form, bool] = {"chat": able.chat, "completion": able.completion}
-    asked: Form | None = None
-    if options.form is not None:
-        asked = "chat" if options.form == "chat" else "completion"
+    can: dict[Form, bool] = dict.fromkeys(SCORED_FORMS, able.score)
+    can |= {"chat": able.chat, "completion": able.completion}
+    asked = next((form for form in FORMS if form == options.form), None)
     if asked is not None and not can[asked]:
-        hint = "it has no chat template: a base model continues texts; use --form completion"
-        if asked == "completion":
-            hint = "it only answers messages; use --form chat"
+        hints = {
+            "chat": "it has no chat template: a base model continues texts; use --form completion",
+            "completion": "it only answers messages; use --form chat",
+        }
+        hint = hints.get(asked, "it gives no log-probabilities of a given text")
         raise UsageError(f"model {model.identity.name!r} cannot be asked in the form {asked!r}: {hint}")
-    for form in (asked,) if asked is not None else ("chat", "completion"):
+    for form in (asked,) if asked is not None else task.forms:
         if can[form] and task.prompt(form) is not None:
             return form
-    has = " and ".join(form for form in ("chat", "completion") if task.prompt(form) is not None)
     raise UsageError(
-        f"task {task.name!r} can be asked as {has or 'nothing'}, and model {model.identity.name!r} "
-        "cannot; choose another model"
+        f"task {task.name!r} can be asked as {' and '.join(task.forms) or 'nothing'}, and model "
+        f"{model.identity.name!r} cannot; choose another model"
     )

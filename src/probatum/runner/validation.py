@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from probatum.core.errors import ProtocolError
-from probatum.core.protocol import Form, FormScorer, ProgramScorer, Scorer, Task
+from probatum.core.protocol import SCORED_FORMS, Form, FormScorer, ProgramScorer, ScoredPrompt, Scorer, Task
 from probatum.core.records import Item, Outcome, Program, Response
 from probatum.core.status import Status
 from probatum.datasets import Dataset, load_items
+from probatum.prompting.forms import LABELS
 from probatum.runner.isolation import LazySandbox
 from probatum.runner.lint import Finding, lint
 
@@ -78,11 +79,17 @@ def validate(task: Task, *, data_directory: Path | None = None, workers: int | N
         graders = [Grader(scorer, dataset, sandbox) for scorer in _scorers(task)]
         gold = [outcome for grader in graders for outcome in grader.outcomes(task.gold)]
         wrong = [outcome for grader in graders for outcome in grader.outcomes(task.wrong)]
+        for form in task.forms:
+            scored = task.prompt(form)
+            if isinstance(scored, ScoredPrompt) and form != "text":
+                likely = Likely(_scorer(task, form), scored, dataset)
+                gold += likely.outcomes(right=True)
+                wrong += likely.outcomes(right=False)
         isolation = sandbox.isolation if task.executes_code else None
     key = task.scorer.scores[0]
     bad_gold = [outcome for outcome in gold if not _scores(outcome, key, 1.0)]
     bad_wrong = [outcome for outcome in wrong if not _scores(outcome, key, 0.0)]
-    prompt = task.completion or task.chat
+    prompt = next((task.prompt(form) for form in task.forms), None)
     shots: tuple[Item, ...] = ()
     if task.shot_source is not None:
         shots = tuple(load_items(task.shot_source, task.row, task.to_item, data_directory=data_directory))
@@ -118,11 +125,55 @@ def _ids(outcomes: Iterable[Outcome]) -> set[str]:
 
 
 def _scorers(task: Task) -> list[Scorer | ProgramScorer]:
-    """One for each form that the task has, where the form makes a difference."""
+    """One for each form in which text is generated, where the form makes a difference."""
+    forms = [form for form in task.forms if form not in SCORED_FORMS]
     if not isinstance(task.scorer, FormScorer):
-        return [task.scorer]
-    forms: tuple[Form, ...] = ("completion", "chat")
-    return [task.scorer.for_form(form) for form in forms if task.prompt(form) is not None]
+        return [task.scorer] if forms else []
+    return [task.scorer.for_form(form) for form in forms]
+
+
+def _scorer(task: Task, form: Form) -> Scorer:
+    scorer = task.scorer.for_form(form) if isinstance(task.scorer, FormScorer) else task.scorer
+    if isinstance(scorer, ProgramScorer):
+        raise ProtocolError(f"task {task.name!r} runs programs, and its form {form!r} yields none")
+    return scorer
+
+
+@dataclass(frozen=True)
+class Likely:
+    """Grades likelihoods as a run would, of a model that is sure of the right option, or of a wrong one."""
+
+    scorer: Scorer
+    prompt: ScoredPrompt
+    dataset: Dataset
+
+    def outcomes(self, *, right: bool) -> Iterator[Outcome]:
+        """Each item's outcome."""
+        for item in self.dataset:
+            if item.id in self.dataset.invalid:
+                continue
+            parts = self.prompt.parts(item, (), None)
+            places = self._right(item)
+            responses = [
+                Response(
+                    request="",
+                    logprobs=(-0.01 if ((place in places) == right) else -9.0,)
+                    * max(1, len(part.continuation)),
+                    greedy=(place in places) == right,
+                    scored_bytes=len(part.continuation.encode("utf-8", "replace")),
+                )
+                for place, part in enumerate(parts)
+            ]
+            yield _graded(item, partial(self.scorer.grade, item, 0, responses))
+
+    def _right(self, item: Item) -> frozenset[int]:
+        """Places of the right options; an item without options has one continuation, and that is right."""
+        if not item.choices:
+            return frozenset({0})
+        texts = {
+            text.strip() for label, text in zip(LABELS, item.choices, strict=False) if label in item.targets
+        }
+        return frozenset(place for place, text in enumerate(item.choices) if text.strip() in texts)
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import fsum
 
 from probatum import stats
 from probatum.core.errors import ProtocolError
@@ -11,7 +13,7 @@ from probatum.core.protocol import Task
 from probatum.core.records import Estimate, Mark
 from probatum.scoring.tally import CAPABILITY, Denominator, Unit, end_to_end, units
 
-__all__ = ["PassAtK", "Rate"]
+__all__ = ["MacroRate", "PassAtK", "Rate"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +29,16 @@ class Rate:
     """Printed name; the score's if `None`."""
     by_stratum: bool = True
     """Whether a benchmark of several strata is reported for each as well."""
+    chance_score: str | None = None
+    """A score that holds each item's own chance of a blind guess; the task's `chance` if `None`."""
+    optional: bool = False
+    """Whether nothing is reported where no outcome has the score: scorers of other forms lack it."""
+
+    def _chance(self, marks: Sequence[Mark], task: Task) -> float | None:
+        if self.chance_score is None:
+            return task.chance
+        chances = [mark.scores[self.chance_score] for mark in marks if self.chance_score in mark.scores]
+        return fsum(chances) / len(chances) if chances else task.chance
 
     def estimate(self, marks: Sequence[Mark], task: Task, level: float) -> tuple[Estimate, ...]:
         """End-to-end rate, capability rate, then the end-to-end rate of each stratum.
@@ -35,14 +47,17 @@ class Rate:
             ProtocolError: a score is outside 0 … 1, so that the bounds of what is missing would be wrong.
         """
         _check_scores(marks, self.score, "a rate", lambda score: 0 <= score <= 1, "from 0 to 1")
+        if self.optional and not any(self.score in mark.scores for mark in marks):
+            return ()
         name = self.name or self.score
         whole = end_to_end(task.policy)
         found = units(marks, self.score, whole)
+        chance = self._chance(marks, task)
         estimates = [
-            _rate(found, Label(name, whole, task.chance), level),
+            _rate(found, Label(name, whole, chance), level),
             _rate(
                 units(marks, self.score, CAPABILITY),
-                Label(f"{name} (answered)", CAPABILITY, task.chance),
+                Label(f"{name} (answered)", CAPABILITY, chance),
                 level,
             ),
         ]
@@ -52,6 +67,67 @@ class Rate:
                 part = [unit for unit in found if unit.stratum == stratum]
                 estimates.append(_rate(part, Label(f"{name}/{stratum}", whole, None), level))
         return tuple(estimates)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MacroRate:
+    """The mean over the strata of a benchmark (MMLU's subjects, a set's languages), each counting the same.
+
+    Strata are fixed: they are the benchmark, and the interval is over the items within them. Nothing is
+    reported where there is one stratum, or where no outcome has the score (another form's scorer).
+    """
+
+    score: str = "correct"
+    name: str | None = None
+
+    def estimate(self, marks: Sequence[Mark], task: Task, level: float) -> tuple[Estimate, ...]:
+        """The end-to-end estimate, where there are two strata or more.
+
+        Raises:
+            ProtocolError: a score is outside 0 … 1.
+        """
+        _check_scores(marks, self.score, "a rate", lambda score: 0 <= score <= 1, "from 0 to 1")
+        found = units(marks, self.score, end_to_end(task.policy))
+        strata = {unit.stratum for unit in found}
+        if len(strata) < 2 or None in strata:  # noqa: PLR2004 - a mean of strata needs two
+            return ()
+        name = f"{self.name or self.score} (mean of {len(strata)} strata)"
+        sizes = Counter(unit.stratum for unit in found)
+        counted = [unit for unit in found if unit.counted]
+        if {unit.stratum for unit in counted} != strata:
+            missing = sorted(str(one) for one in strata - {unit.stratum for unit in counted})
+            why = f"no sample of {', '.join(missing)} is in the denominator"
+            return (_nothing(found, Label(name, end_to_end(task.policy), task.chance), level, why),)
+        interval = stats.mean_interval(
+            [unit.mean for unit in counted],
+            clusters=[unit.cluster for unit in counted],
+            strata=stats.Strata(labels=[unit.stratum for unit in counted], weights="equal", role="fixed"),
+            level=level,
+            bounds=(0.0, 1.0),
+        )
+        share = sum(unit.counted for unit in counted) / sum(unit.counted + unit.missing for unit in found)
+        bounds = tuple(
+            sum(getattr(unit, side) / sizes[unit.stratum] for unit in found) / len(strata)
+            for side in ("low", "high")
+        )
+        return (
+            Estimate(
+                name=name,
+                value=interval.value,
+                low=interval.low,
+                high=interval.high,
+                level=level,
+                method=interval.method,
+                n=len(counted),
+                clusters=interval.clusters,
+                se=interval.se,
+                df=interval.df,
+                denominator=task.policy.name,
+                coverage=share,
+                bounds=(bounds[0], bounds[1]),
+                warnings=interval.warnings,
+            ),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,20 +228,8 @@ def _estimate(
     coverage = sum(unit.counted for unit in counted) / samples if samples else 0.0
     span = bounds(found) if found else None
     if not counted:
-        return Estimate(
-            name=label.name,
-            value=None,
-            low=None,
-            high=None,
-            level=level,
-            method="none",
-            n=0,
-            denominator=label.denominator.name,
-            coverage=coverage,
-            bounds=span,
-            chance=label.chance,
-            warnings=("no sample is in the denominator: there is nothing to estimate from",),
-        )
+        why = "no sample is in the denominator: there is nothing to estimate from"
+        return replace(_nothing(found, label, level, why), coverage=coverage, bounds=span)
     interval = _interval(values, [unit.cluster for unit in counted], level)
     against = None
     if label.chance is not None and 0 < label.chance < 1:
@@ -187,6 +251,24 @@ def _estimate(
         chance=label.chance,
         p_chance=against,
         warnings=interval.warnings,
+    )
+
+
+def _nothing(found: Sequence[Unit], label: Label, level: float, why: str) -> Estimate:
+    """An estimate without a value, and why there is none."""
+    samples = sum(unit.counted + unit.missing for unit in found)
+    return Estimate(
+        name=label.name,
+        value=None,
+        low=None,
+        high=None,
+        level=level,
+        method="none",
+        n=0,
+        denominator=label.denominator.name,
+        coverage=sum(unit.counted for unit in found) / samples if samples else 0.0,
+        chance=label.chance,
+        warnings=(why,),
     )
 
 

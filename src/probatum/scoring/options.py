@@ -1,0 +1,166 @@
+"""Multiple choice by likelihood: the option whose continuation the model finds likeliest.
+
+Under each normalisation another option may win, so that all of them are scored and each has its name:
+
+* `sum`: log-likelihood of the continuation (lm-eval's `acc`);
+* `per_token`: divided by its scored tokens;
+* `per_character`: by the characters of the option's text (lm-eval's `acc_norm`);
+* `per_byte`: by its UTF-8 bytes;
+* `pmi`: less the log-likelihood of the same continuation without the question.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from probatum.core.errors import ProtocolError
+from probatum.core.records import Item, Outcome, Response
+from probatum.core.status import Status
+from probatum.scoring.answers import invalid_item, unanswered
+
+__all__ = ["LABELS", "Normalisation", "OptionLikelihood", "likeliest"]
+
+Normalisation = Literal["sum", "per_token", "per_character", "per_byte", "pmi"]
+
+LABELS = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+
+
+@dataclass(frozen=True, kw_only=True)
+class OptionLikelihood:
+    """Scores of the likeliest option, under each normalisation; `correct` is the primary one.
+
+    `probability` is the right option's share of exp(sum) over the options, `confidence` the largest such
+    share, and `chance` what a blind guess scores. Options that tie share the credit: the expected score of
+    a fair draw among them. An option with the right one's very text is as right.
+    """
+
+    of: Literal["labels", "texts"] = "texts"
+    """What the continuations are; labels are all of one length, and need no normalisation."""
+    primary: Normalisation = "sum"
+    unconditional: bool = False
+    """Whether the prompt asks for the options without the question, too: then there is `pmi`."""
+    labels: tuple[str, ...] = LABELS
+
+    def __post_init__(self) -> None:
+        if self.primary not in self.normalisations:
+            raise ProtocolError(
+                f"primary {self.primary!r} is not scored here: there are {', '.join(self.normalisations)}"
+            )
+
+    @property
+    def normalisations(self) -> tuple[Normalisation, ...]:
+        """Those that are scored."""
+        if self.of == "labels":
+            return ("sum", "pmi") if self.unconditional else ("sum",)
+        every: tuple[Normalisation, ...] = ("sum", "per_token", "per_character", "per_byte")
+        return (*every, "pmi") if self.unconditional else every
+
+    @property
+    def scores(self) -> tuple[str, ...]:
+        """`correct`, one for each normalisation, and the probabilities."""
+        return ("correct", *self.normalisations, "probability", "confidence", "chance")
+
+    def grade(self, item: Item, sample: int, responses: Sequence[Response]) -> Outcome:
+        """Compares the likelihoods of the options, which the responses hold in order."""
+        broken = self._broken(item)
+        if broken is not None:
+            return invalid_item(item, sample, broken)
+        count = len(item.choices)
+        wanted = 2 * count if self.unconditional else count
+        nothing = unanswered(item, sample, responses)
+        if nothing is not None:
+            return nothing
+        if len(responses) != wanted or any(response.logprobs is None for response in responses):
+            return Outcome(
+                item_id=item.id,
+                sample=sample,
+                status=Status.INFRA_ERROR,
+                reason=f"{wanted} likelihoods are needed, and {len(responses)} responses hold them in part",
+            )
+        return self._scored(item, sample, responses)
+
+    def _scored(self, item: Item, sample: int, responses: Sequence[Response]) -> Outcome:
+        count = len(item.choices)
+        sums = [math.fsum(response.logprobs or ()) for response in responses]
+        values = self._values(item, responses, sums)
+        right = self._right(item)
+        scores: dict[str, float] = {}
+        for name, each in values.items():
+            best = likeliest(each)
+            scores[name] = len(best & right) / len(best)
+        shares = _shares(sums[:count])
+        best = likeliest(values[self.primary])
+        tied = "" if len(best) == 1 else f"{len(best)} options are equally likely and share the credit"
+        return Outcome(
+            item_id=item.id,
+            sample=sample,
+            status=Status.SCORED,
+            scores={
+                "correct": scores[self.primary],
+                **scores,
+                "probability": min(1.0, math.fsum(shares[place] for place in right)),
+                "confidence": max(shares),
+                "chance": len(right) / count,
+            },
+            answer=",".join(self.labels[place] for place in sorted(best)),
+            rule=f"likelihood:{self.primary}",
+            reason=tied or None,
+        )
+
+    def _values(
+        self, item: Item, responses: Sequence[Response], sums: Sequence[float]
+    ) -> Mapping[Normalisation, Sequence[float]]:
+        options = list(zip(sums, responses, item.choices, strict=False))
+        values: dict[Normalisation, Sequence[float]] = {"sum": [total for total, _, _ in options]}
+        if self.of == "texts":
+            values["per_token"] = [total / len(found.logprobs or (0.0,)) for total, found, _ in options]
+            values["per_character"] = [total / len(text) for total, _, text in options]
+            values["per_byte"] = [total / len(text.encode("utf-8", "replace")) for total, _, text in options]
+        if self.unconditional:
+            count = len(item.choices)
+            values["pmi"] = [sums[place] - sums[count + place] for place in range(count)]
+        return values
+
+    def _right(self, item: Item) -> frozenset[int]:
+        places = {self.labels.index(target) for target in item.targets}
+        if self.of == "texts":
+            texts = {item.choices[place].strip() for place in places}
+            places |= {place for place, text in enumerate(item.choices) if text.strip() in texts}
+        return frozenset(places)
+
+    def _broken(self, item: Item) -> str | None:
+        """Why likelihoods cannot decide this item."""
+        known = self.labels[: len(item.choices)]
+        if len(item.choices) < 2:  # noqa: PLR2004 - a choice needs two
+            return f"the item has {len(item.choices)} options, and a choice needs two"
+        if not item.targets:
+            return "the item has no target"
+        for target in item.targets:
+            if target not in known:
+                return f"target {target!r} is none of the labels {', '.join(known)}"
+        if any(not text.strip() for text in item.choices):
+            return "an option is empty"
+        texts = [text.strip() for text in item.choices]
+        for target in item.targets:
+            if self.of == "labels" and texts.count(texts[known.index(target)]) > 1:
+                return f"option {target!r} is right, and another one has the same text"
+        return None
+
+
+def likeliest(values: Sequence[float]) -> frozenset[int]:
+    """The places of the largest value: several where they tie exactly."""
+    most = max(values)
+    return frozenset(place for place, value in enumerate(values) if value == most)
+
+
+def _shares(sums: Sequence[float]) -> list[float]:
+    """exp(sum) of each over their total; equal shares where all are impossible."""
+    most = max(sums)
+    if math.isinf(most):
+        return [1 / len(sums)] * len(sums)
+    weights = [math.exp(value - most) for value in sums]
+    total = math.fsum(weights)
+    return [weight / total for weight in weights]

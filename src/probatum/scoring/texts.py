@@ -1,0 +1,203 @@
+"""Likelihood of texts: what each document loses, and the perplexity of the corpus."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from probatum import stats
+from probatum.core.protocol import Task
+from probatum.core.records import Estimate, Item, Mark, Outcome, Response
+from probatum.core.status import Status
+from probatum.scoring.answers import invalid_item, unanswered
+
+__all__ = ["Perplexity", "TextLikelihood"]
+
+Unit = Literal["token", "word", "byte"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextLikelihood:
+    """What a text loses under the model: `nll` in nats, and how many units of each kind were scored.
+
+    Bytes are those of the text that the scored tokens stand for. Words are runs without white space of the
+    raw text (lm-eval's count for wikitext is that of `raw`, where a task names that field).
+    """
+
+    text: str = "text"
+    """The field that is scored; of an item without it, the targets."""
+    raw: str | None = None
+    """A field with the text before it was cleaned: what words and bytes are counted of instead."""
+    scores: tuple[str, ...] = field(default=("nll", "tokens", "words", "bytes", "greedy"), init=False)
+
+    def grade(self, item: Item, sample: int, responses: Sequence[Response]) -> Outcome:
+        """Adds up the log-probabilities of the only response."""
+        nothing = unanswered(item, sample, responses)
+        if nothing is not None:
+            return nothing
+        (response,) = responses[-1:]
+        if response.logprobs is None:
+            reason = "the response holds no log-probabilities"
+            return Outcome(item_id=item.id, sample=sample, status=Status.INFRA_ERROR, reason=reason)
+        text = item.fields.get(self.raw or self.text, item.targets[0] if item.targets else None)
+        if not isinstance(text, str):
+            return invalid_item(item, sample, f"the field {self.raw or self.text!r} holds no text")
+        octets = len(text.encode("utf-8", "replace"))
+        if self.raw is None and response.scored_bytes is not None:
+            octets = response.scored_bytes
+        return Outcome(
+            item_id=item.id,
+            sample=sample,
+            status=Status.SCORED,
+            scores={
+                "nll": -math.fsum(response.logprobs),
+                "tokens": float(len(response.logprobs)),
+                "words": float(len(text.split())),
+                "bytes": float(octets),
+                "greedy": float(bool(response.greedy)),
+            },
+            rule="likelihood:text",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Perplexity:
+    """Corpus perplexity per unit and bits per byte: totals over documents, never a mean of ratios.
+
+    Perplexity per token compares models of one tokenizer only; bits per byte compare all. With several
+    strata (domains) there is one of each, and their macro average in bits per byte (Magnusson et al. 2023,
+    "Paloma", arXiv:2312.10523, reports domains apart).
+    """
+
+    units: tuple[Unit, ...] = ("word", "byte", "token")
+    by_stratum: bool = True
+
+    def estimate(self, marks: Sequence[Mark], task: Task, level: float) -> tuple[Estimate, ...]:
+        """Bits per byte, then perplexity per unit; then bits per byte of each stratum and their mean."""
+        del task  # no chance, and no policy: a text is scored or missing
+        scored = [mark for mark in marks if mark.status is Status.SCORED]
+        valid = [mark for mark in marks if mark.status is not Status.INVALID_ITEM]
+        share = len(scored) / len(valid) if valid else 0.0
+        found = [_bits("bits per byte", scored, level, share)]
+        found += [_perplexity(unit, scored, level, share) for unit in self.units]
+        strata = sorted({mark.stratum for mark in scored if mark.stratum is not None})
+        if self.by_stratum and len(strata) > 1:
+            parts = [
+                _bits(f"bits per byte/{one}", [mark for mark in scored if mark.stratum == one], level, share)
+                for one in strata
+            ]
+            found += [_macro(parts, level, share), *parts]
+        return tuple(found)
+
+
+def _totals(marks: Sequence[Mark], unit: Unit) -> tuple[list[float], list[int]]:
+    return [mark.scores["nll"] for mark in marks], [round(mark.scores[f"{unit}s"]) for mark in marks]
+
+
+def _undefined(name: str, level: float, share: float, why: str) -> Estimate:
+    return Estimate(
+        name=name,
+        value=None,
+        low=None,
+        high=None,
+        level=level,
+        method="none",
+        n=0,
+        denominator="scored texts",
+        coverage=share,
+        warnings=(why,),
+    )
+
+
+def _perplexity(unit: Unit, marks: Sequence[Mark], level: float, share: float) -> Estimate:
+    name = f"perplexity per {unit}"
+    losses, sizes = _totals(marks, unit)
+    try:
+        found = stats.corpus_perplexity(losses, sizes, level=level)
+    except ValueError as error:
+        return _undefined(name, level, share, str(error))
+    except OverflowError:
+        return _undefined(name, level, share, "the perplexity is too large for a number")
+    warnings = found.warnings
+    if unit == "token":
+        warnings = (*warnings, "perplexity per token compares models of one tokenizer only")
+    return Estimate(
+        name=name,
+        value=found.value,
+        low=found.low,
+        high=found.high,
+        level=level,
+        method=found.method,
+        n=found.n,
+        clusters=found.clusters,
+        se=found.se,
+        df=found.df,
+        denominator="scored texts",
+        coverage=share,
+        warnings=warnings,
+    )
+
+
+def _bits(name: str, marks: Sequence[Mark], level: float, share: float) -> Estimate:
+    """log2 of the byte perplexity, with its interval on that scale."""
+    losses, sizes = _totals(marks, "byte")
+    try:
+        found = stats.corpus_perplexity(losses, sizes, level=level)
+    except (ValueError, OverflowError) as error:
+        return _undefined(name, level, share, str(error))
+    low, high = (None if limit is None else math.log2(limit) for limit in (found.low, found.high))
+    spread = None if found.se is None or not found.value else found.se / found.value / math.log(2)
+    return Estimate(
+        name=name,
+        value=stats.bits_per_byte(found.total_nll, found.units),
+        low=low,
+        high=high,
+        level=level,
+        method="ratio over documents, CR2 t",
+        n=found.n,
+        clusters=found.clusters,
+        se=spread,
+        df=found.df,
+        denominator="scored texts",
+        coverage=share,
+        warnings=found.warnings,
+    )
+
+
+def _macro(parts: Sequence[Estimate], level: float, share: float) -> Estimate:
+    """The mean over domains: each counts the same, however long it is."""
+    name = "bits per byte (mean of domains)"
+    values = [part.value for part in parts if part.value is not None]
+    errors = [part.se for part in parts if part.se is not None]
+    if len(values) < len(parts):
+        return _undefined(name, level, share, "a domain has no value")
+    mean = math.fsum(values) / len(values)
+    if len(errors) < len(parts):
+        return Estimate(
+            name=name,
+            value=mean,
+            low=None,
+            high=None,
+            level=level,
+            method="none",
+            n=sum(part.n for part in parts),
+            denominator="scored texts",
+            coverage=share,
+            warnings=("a domain of one document has no standard error",),
+        )
+    error = math.sqrt(math.fsum(each**2 for each in errors)) / len(parts)
+    low, high = stats.t_interval(mean, error, None, level)
+    return Estimate(
+        name=name,
+        value=mean,
+        low=low,
+        high=high,
+        level=level,
+        method="fixed domains, normal",
+        n=sum(part.n for part in parts),
+        se=error,
+        denominator="scored texts",
+        coverage=share,
+    )

@@ -1,0 +1,225 @@
+"""Choices and texts by likelihood through the whole flow: asked, kept, graded, validated, graded again."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from dataclasses import dataclass, replace
+
+import pytest
+
+import probatum as pb
+from probatum.core.errors import UsageError
+from probatum.core.protocol import Source
+from probatum.core.records import Item, Response
+from probatum.models import Capabilities
+from probatum.prompting import OptionsPrompt, TextPrompt
+from probatum.runner.validation import validate
+from probatum.scoring import (
+    ByForm,
+    ChoiceMatch,
+    MacroRate,
+    OptionLikelihood,
+    Perplexity,
+    Rate,
+    TextLikelihood,
+)
+from probatum.store import open_store
+from tests.fakes import FakeModel, sums_task
+
+LISTED = "{{ q }}{% for one in choices %}\n{{ labels[loop.index0] }}. {{ one }}{% endfor %}\nAnswer:"
+
+
+@dataclass(frozen=True)
+class Row:
+    id: str
+    q: str
+    options: tuple[str, ...]
+    gold: str
+    subject: str = "sums"
+
+
+def to_item(row):
+    return Item(id=row.id, fields={"q": row.q}, choices=row.options, targets=(row.gold,), stratum=row.subject)
+
+
+def gold(item):
+    return f"Answer: {item.targets[0]}"
+
+
+def wrong(item):
+    return f"Answer: {'B' if item.targets[0] == 'A' else 'A'}"
+
+
+def choice_task(**changes):
+    return sums_task(
+        "choices",
+        source=Source(local=("choices.jsonl",)),
+        row=Row,
+        to_item=to_item,
+        completion=None,
+        chat=sums_task().chat.__class__(template=LISTED),
+        letters=OptionsPrompt(template=LISTED, continuation=" {{ label }}"),
+        continuations=OptionsPrompt(template="{{ q }}", continuation=" {{ choice }}", unconditional="Say:"),
+        scorer=ByForm(
+            scorers={
+                "chat": ChoiceMatch(),
+                "letters": OptionLikelihood(of="labels"),
+                "continuations": OptionLikelihood(unconditional=True),
+            }
+        ),
+        metrics=(Rate(chance_score="chance"), Rate(score="pmi", optional=True), MacroRate()),
+        gold=gold,
+        wrong=wrong,
+        **changes,
+    )
+
+
+def write(directory):
+    rows = [
+        {"id": "1", "q": "1+1=", "options": ["2", "3"], "gold": "A"},
+        {"id": "2", "q": "2+2=", "options": ["5", "3", "4"], "gold": "C"},
+        {"id": "3", "q": "3+3=", "options": ["6", "7"], "gold": "A", "subject": "more"},
+    ]
+    (directory / "choices.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    return directory
+
+
+def likes(request):
+    """Finds the right sum likelier, and the labels A and C likelier than B."""
+    good = request.continuation.strip() in ("2", "4", "A", "C")
+    return Response(request="", logprobs=(-1.0 if good else -2.0,), greedy=good, scored_bytes=2)
+
+
+def model(**changes):
+    return FakeModel(reply=likes, capabilities=Capabilities(chat=True, score=True, **changes))
+
+
+@pytest.fixture
+def store(tmp_path):
+    with contextlib.closing(open_store(f"sqlite:///{tmp_path}/store.db")) as opened:
+        yield opened
+
+
+def estimates(run):
+    return run.record.tasks[0].summary["estimates"]
+
+
+def test_labels_come_first_where_a_model_can_score(tmp_path, store):
+    asking = model()
+    run = pb.evaluate(choice_task(), model=asking, store=store, data_directory=write(tmp_path))
+    assert [(one.continuation, one.part) for one in asking.asked] == [
+        (" A", 0), (" B", 1), (" A", 0), (" B", 1), (" C", 2), (" A", 0), (" B", 1),
+    ]  # fmt: skip
+    found = {one["name"]: one for one in estimates(run)}
+    assert found["correct"]["value"] == pytest.approx((1 + 0.5 + 1) / 3)
+    assert found["correct"]["chance"] == pytest.approx((1 / 2 + 1 / 3 + 1 / 2) / 3)
+    assert found["correct (mean of 2 strata)"]["value"] == pytest.approx((0.75 + 1) / 2)
+    assert "pmi" not in found
+
+
+def test_texts_are_asked_for_by_name_with_and_without_the_question(tmp_path, store):
+    asking = model()
+    run = pb.evaluate(
+        choice_task(), model=asking, store=store, data_directory=write(tmp_path), form="continuations"
+    )
+    first = [(one.prompt, one.continuation) for one in asking.asked if one.item_id == "1"]
+    assert first == [("1+1=", " 2"), ("1+1=", " 3"), ("Say:", " 2"), ("Say:", " 3")]
+    found = {one["name"]: one for one in estimates(run)}
+    assert found["correct"]["value"] == pytest.approx((1 + 1 + 0.5) / 3)
+    assert found["pmi"]["value"] == pytest.approx((1 / 2 + 1 / 3 + 1 / 2) / 3)
+
+
+def test_started_again_nothing_is_asked(tmp_path, store):
+    data = write(tmp_path)
+    pb.evaluate(choice_task(), model=model(), store=store, data_directory=data)
+    again = model()
+    pb.evaluate(choice_task(), model=again, store=store, data_directory=data)
+    assert again.asked == []
+
+
+def test_compat_is_part_of_the_recipe_and_of_every_request(tmp_path, store):
+    plain, compat = model(), model()
+    data = write(tmp_path)
+    one = pb.evaluate(choice_task(), model=plain, store=store, data_directory=data)
+    two = pb.evaluate(choice_task(), model=compat, store=store, data_directory=data, compat="lm_eval")
+    assert one.id != two.id
+    assert {each.scoring.boundary for each in plain.asked} == {"common"}
+    assert {(each.scoring.boundary, each.scoring.overflow) for each in compat.asked} == {
+        ("count", "left_bare")
+    }
+
+
+@pytest.mark.parametrize(
+    ("choices", "words"),
+    [
+        ({"temperature": 0.5}, "means nothing where letters are scored"),
+        ({"max_tokens": 5}, "means nothing where letters are scored"),
+        ({"samples": 2}, "2 samples of a likelihood are all the same"),
+        ({"system": "Be brief."}, "is asked as letters here"),
+        ({"form": "text"}, "can be asked as letters and continuations and chat"),
+        ({"form": "chat", "compat": "lm_eval"}, "is of likelihoods"),
+    ],
+)
+def test_what_means_nothing_for_a_likelihood_is_refused(tmp_path, store, choices, words):
+    with pytest.raises(UsageError, match=words):
+        pb.evaluate(choice_task(), model=model(), store=store, data_directory=write(tmp_path), **choices)
+
+
+def test_a_model_without_likelihoods_is_asked_in_words(tmp_path, store):
+    asking = FakeModel(reply=lambda _: "Answer: A", capabilities=Capabilities(chat=True))
+    run = pb.evaluate(choice_task(), model=asking, store=store, data_directory=write(tmp_path))
+    assert all(one.continuation is None for one in asking.asked)
+    assert estimates(run)[0]["value"] == pytest.approx(2 / 3)
+    with pytest.raises(UsageError, match="no log-probabilities"):
+        pb.evaluate(choice_task(), model=asking, store=store, data_directory=tmp_path, form="letters")
+
+
+def test_the_preferred_form_comes_first(tmp_path, store):
+    asking = model()
+    task = choice_task(preferred="continuations")
+    pb.evaluate(task, model=asking, store=store, data_directory=write(tmp_path))
+    assert asking.asked[0].continuation == " 2"
+
+
+def test_every_form_is_validated(tmp_path):
+    found = validate(choice_task(), data_directory=write(tmp_path))
+    assert found.passed
+    assert found.gold_right == found.wrong_right == 3
+
+
+def test_a_scorer_that_prefers_the_wrong_option_does_not_pass(tmp_path):
+    task = choice_task()
+    scorers = {**task.scorer.scorers, "letters": OptionLikelihood(of="labels", labels=("B", "A", "C"))}
+    found = validate(replace(task, scorer=ByForm(scorers=scorers)), data_directory=write(tmp_path))
+    assert not found.passed
+    assert {fault.item_id for fault in found.faults} == {"1", "3"}
+
+
+def test_a_text_is_measured_in_bits_per_byte(tmp_path, store):
+    @dataclass(frozen=True)
+    class Page:
+        id: str
+        text: str
+
+    (tmp_path / "pages.jsonl").write_text(
+        "\n".join(json.dumps({"id": str(n), "text": "word " * n}) for n in range(1, 5))
+    )
+    task = sums_task(
+        "pages", source=Source(local=("pages.jsonl",)), row=Page, to_item=page_item, completion=None,
+        chat=None, text=TextPrompt(), scorer=TextLikelihood(), metrics=(Perplexity(),),
+    )  # fmt: skip
+
+    def reply(request):
+        size = len(request.continuation)
+        return Response(request="", logprobs=(-0.5,) * (size // 5), scored_bytes=size, greedy=False)
+
+    asking = FakeModel(reply=reply, capabilities=Capabilities(score=True))
+    run = pb.evaluate(task, model=asking, store=store, data_directory=tmp_path)
+    found = {one["name"]: one["value"] for one in estimates(run)}
+    assert found["bits per byte"] == pytest.approx(0.5 / 5 / 0.6931471805599453)
+    assert found["perplexity per token"] == pytest.approx(2.718281828459045**0.5)
+
+
+def page_item(row):
+    return Item(id=row.id, fields={"text": row.text})
