@@ -41,7 +41,7 @@ from probatum.prompting import Plan
 from probatum.runner.progress import Progress
 from probatum.store.seam import Store
 
-__all__ = ["Executor", "Pipeline", "Work"]
+__all__ = ["Executor", "Pending", "Pipeline", "Work", "guarded"]
 
 BACKLOG: Final = 512  # samples answered and not yet graded, beyond which planning waits
 WINDOW: Final = 32  # items planned, and looked up in the store, at once
@@ -90,10 +90,12 @@ class Pending:
 
     @property
     def answered(self) -> bool:
+        """Whether every request has its response."""
         return all(response is not None for response in self.responses)
 
     @property
     def given(self) -> list[Response]:
+        """The responses that have come."""
         return [response for response in self.responses if response is not None]
 
 
@@ -320,7 +322,7 @@ class Pipeline:
         if not isinstance(scorer, ProgramScorer):
             for one in ready:
                 grade = partial(scorer.grade, one.item, one.sample, one.given)
-                self._finish(one, _guarded(one, grade, scorer.scores))
+                self._finish(one, guarded(one, grade, scorer.scores))
             return
         to_run: list[Pending] = []
         for one in ready:
@@ -388,7 +390,7 @@ class Pipeline:
             )
         else:
             read = partial(scorer.verdict, one.item, one.sample, one.given, execution)
-            outcome = _guarded(one, read, scorer.scores)
+            outcome = guarded(one, read, scorer.scores)
         self._finish(one, outcome)
 
     def _finish(self, one: Pending, outcome: Outcome) -> None:
@@ -464,7 +466,7 @@ def _mistyped(response: Response) -> str | None:
     return None if isinstance(finish, Finish) else f"finish {finish!r}, which is no Finish"
 
 
-def _guarded(one: Pending, grade: Callable[[], Outcome], scores: Sequence[str]) -> Outcome:
+def guarded(one: Pending, grade: Callable[[], Outcome], scores: Sequence[str]) -> Outcome:
     """What `grade` returns; a scorer that raises is the scorer's failure, and stays in the count."""
     try:
         return _checked(one, grade(), scores)
