@@ -352,3 +352,49 @@ def test_a_row_type_without_fields_is_refused(row: type) -> None:
 def test_a_field_that_the_loader_fills_in_must_not_be_in_the_file(tmp_path: Path) -> None:
     with pytest.raises(BrokenRowsError, match="line 1: field 'row_file': the loader fills this in"):
         questions(tmp_path, b'{"q": "x", "a": "1", "row_file": "y"}\n')
+
+
+def test_a_row_may_hold_several_items(tmp_path):
+    from dataclasses import dataclass
+
+    from probatum.core.records import Item
+    from probatum.datasets import load_file
+
+    @dataclass(frozen=True)
+    class Passage:
+        id: str
+        questions: tuple[str, ...]
+
+    path = tmp_path / "passages.jsonl"
+    path.write_text('{"id": "p", "questions": ["a?", "b?"]}\n{"id": "q", "questions": []}\n')
+
+    def to_items(row):
+        return tuple(
+            Item(id=f"{row.id}.{n}", fields={"question": one}, targets=("x",), cluster=row.id)
+            for n, one in enumerate(row.questions)
+        )
+
+    dataset = load_file(path, Passage, to_items)
+    assert [(item.id, item.cluster) for item in dataset] == [("p.0", "p"), ("p.1", "p")]
+
+
+def test_a_text_file_is_one_row_that_the_task_may_part(tmp_path):
+    from dataclasses import dataclass
+
+    from probatum.core.records import Item
+    from probatum.datasets import load_file
+
+    @dataclass(frozen=True)
+    class File:
+        text: str
+        row_file: str
+
+    path = tmp_path / "pages.txt"
+    path.write_text("one\n\ntwo é\n", encoding="utf-8")
+
+    def to_items(row):
+        return tuple(
+            Item(id=str(n), fields={"text": page}) for n, page in enumerate(row.text.split("\n\n"))
+        )
+
+    assert [item.fields["text"] for item in load_file(path, File, to_items)] == ["one", "two é\n"]

@@ -46,6 +46,7 @@ __all__ = [
     "Scorer",
     "Source",
     "Task",
+    "ToItem",
 ]
 
 Form = Literal["letters", "continuations", "text", "chat", "completion"]
@@ -58,6 +59,10 @@ FORMS: Final[tuple[Form, ...]] = ("letters", "continuations", "text", "chat", "c
 
 SCORED_FORMS: Final[frozenset[Form]] = frozenset({"letters", "continuations", "text"})
 """Forms that need log-probabilities, and have nothing random."""
+
+
+ToItem = Callable[[Any], "Item | tuple[Item, ...]"]
+"""From a row to what it asks."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,8 +220,8 @@ class Task:
     source: Source
     row: type
     """Frozen dataclass that a row must fit; rows are checked before any model call."""
-    to_item: Callable[[Any], Item]
-    """A row (an instance of `row`) to an item."""
+    to_item: ToItem
+    """A row (an instance of `row`) to an item, or to several (the questions of a passage)."""
     completion: Prompt | None = None
     """For models that continue text."""
     chat: Prompt | None = None

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from probatum.core.errors import DataError
-from probatum.core.protocol import Source
+from probatum.core.protocol import Source, ToItem
 from probatum.core.records import Item
 from probatum.datasets.checks import malformed, settle
 from probatum.datasets.faults import Fault, FaultLog, Place, shown
@@ -72,7 +72,7 @@ class Dataset:
 def load_items(
     source: Source,
     row: type,
-    to_item: Callable[[Any], Item],
+    to_item: ToItem,
     *,
     data_directory: Path | None = None,
     hub: HubAccess | None = None,
@@ -86,7 +86,7 @@ def load_items(
     Args:
         source: where the rows may be.
         row: frozen dataclass that every row must fit; fields that it does not name are ignored.
-        to_item: from an instance of `row` to an item.
+        to_item: from an instance of `row` to an item, or to several (the questions of a passage).
         data_directory: looked in first; `None` takes `PROBATUM_DATA`.
         hub: how to reach the hub; `None` reads the environment.
         expected: count and digest that the items must have.
@@ -109,7 +109,7 @@ def load_items(
 def load_file(
     path: Path,
     row: type,
-    to_item: Callable[[Any], Item],
+    to_item: ToItem,
     *,
     columns: tuple[str, ...] = (),
     nonfinite: bool = False,
@@ -120,7 +120,7 @@ def load_file(
     Args:
         path: JSON lines, JSON, CSV, TSV or Parquet; all but the last may end in `.gz`.
         row: frozen dataclass that every row must fit.
-        to_item: from an instance of `row` to an item.
+        to_item: from an instance of `row` to an item, or to several (the questions of a passage).
         columns: names of the columns where the file has no header.
         nonfinite: whether JSON may have `NaN` and `Infinity` in it.
         strict: invalid items are errors, too.
@@ -177,7 +177,7 @@ def of_items(items: Iterable[Item], *, name: str = "memory", strict: bool = Fals
 def of_rows(
     rows: Sequence[Mapping[str, object]],
     row: type,
-    to_item: Callable[[Any], Item],
+    to_item: ToItem,
     *,
     name: str = "memory",
     strict: bool = False,
@@ -193,7 +193,7 @@ def of_rows(
         for number, values in enumerate(rows, 1):
             place = Place(name, row=number)
             converted = schema.convert(Row(place, number, values))
-            yield place, _item(place, converted, to_item)
+            yield from _items(place, converted, to_item)
 
     return _checked(_in_memory(name), placed, strict=strict)
 
@@ -216,7 +216,7 @@ def _rows_of(files: Sequence[DataFile], schema: Schema, source: Source) -> Itera
 
 
 def _items_of(
-    located: Located, row_type: type, to_item: Callable[[Any], Item], source: Source
+    located: Located, row_type: type, to_item: ToItem, source: Source
 ) -> Callable[[], Iterator[_Placed]]:
     """A function that reads the files anew and notices when they are not those of the first reading."""
     schema = Schema.of(row_type, nonfinite=source.nonfinite)
@@ -230,19 +230,27 @@ def _items_of(
     def placed() -> Iterator[_Placed]:
         unchanged()
         for place, row in _rows_of(located.files, schema, source):
-            yield place, _item(place, row, to_item)
+            yield from _items(place, row, to_item)
         unchanged()
 
     return placed
 
 
-def _item(place: Place, row: Any, to_item: Callable[[Any], Item]) -> Any:
+def _items(place: Place, row: Any, to_item: ToItem) -> Iterator[_Placed]:
+    """The item of a row, or its items; the fault where there is none."""
     if isinstance(row, Fault):
-        return row
+        yield place, row
+        return
     try:
-        return to_item(row)
+        made = to_item(row)
     except Exception as error:  # noqa: BLE001 - a task's function may raise anything; it becomes a fault
-        return Fault(place, f"to_item failed: {type(error).__name__}: {error}; the row is {shown(row)}")
+        problem = f"to_item failed: {type(error).__name__}: {error}; the row is {shown(row)}"
+        yield place, Fault(place, problem)
+        return
+    if isinstance(made, tuple):
+        yield from ((place, item) for item in made)
+    else:
+        yield place, made
 
 
 def _checked(

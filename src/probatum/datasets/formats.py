@@ -183,6 +183,15 @@ def _tsv_records(stream: ByteStream) -> Iterator[tuple[int, list[str]]]:
         yield number, cells
 
 
+def _text(file: DataFile, wanted: Wanted) -> Iterator[Row | Fault]:
+    """The whole file is one row with the column `text`; the task's function may make documents of it."""
+    del wanted  # there is one column
+    with open_bytes(file) as stream, reading():
+        text = "".join(decode(raw, number, offset) for number, offset, raw in byte_lines(stream))
+        if text:
+            yield Row(Place(file.name, 1, 1), 1, {"text": text})
+
+
 def _parquet(file: DataFile, wanted: Wanted) -> Iterator[Row | Fault]:
     # pyarrow takes 0.13 CPU-seconds to import, and most sets are lines of JSON.
     from probatum.datasets.parquet import parquet_rows  # noqa: PLC0415 - see above
@@ -197,5 +206,6 @@ FORMATS: Mapping[str, Callable[[DataFile, Wanted], Iterator[Row | Fault]]] = {
     "csv": _csv,
     "tsv": _tsv,
     "parquet": _parquet,
+    "txt": _text,
 }
 """Ending of the name → how it is read."""
