@@ -1,0 +1,1 @@
+"""Published results made again from raw outputs; `benchmarks/published.py` prints the table."""

@@ -1,0 +1,311 @@
+"""Word problems with stored solutions: OpenAI's GSM8K samples, ToRA, Program-of-Thoughts, zero-shot CoT, Qwen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from probatum.core.protocol import Scorer
+from probatum.core.records import Item, Outcome
+from probatum.core.status import Status
+from probatum.extraction import FinalNumber, OptionLetter, ShortAnswer
+from probatum.extraction.numbers import parse_number
+from probatum.scoring import ChoiceMatch, ExactMatch, NumberMatch, Tolerance, best_of_k, majority_at_k
+from probatum.scoring.compat import PercentNumberMatch, RoundedNumberMatch, TextAfter, ZeroShotCotAnswer
+from probatum.scoring.exact import verbatim
+from probatum.scoring.text import WholeText
+
+from . import execution
+from .files import Data
+from .grading import Answer, held_against
+from .rows import Difference, Family, Finding, NoMaterial, Prose, Rate, Row
+
+__all__ = ["FAMILIES"]
+
+_SOLVERS = ("6b_finetuning", "6b_verification", "175b_finetuning", "175b_verification")
+
+
+def _gsm8k_openai(row: Row, data: Data) -> Finding:
+    solver = next((each for each in _SOLVERS if row.id.endswith(each)), None)
+    if solver is None:
+        raise NoMaterial(f"{row.id!r} names none of {', '.join(_SOLVERS)}")
+    behind = TextAfter(mark="A:", strip_stop=False)
+    answers, stored = [], []
+    for number, each in enumerate(data.lines(row.inputs[0])):
+        gold = behind.extract(each["ground_truth"], Item(id="", fields={}))
+        item = Item(id=f"test/{number}", fields={}, targets=(getattr(gold, "answer", ""),))
+        answers.append(Answer(item, each[solver]["solution"]))
+        stored.append(bool(each[solver]["is_correct"]))
+    graded = held_against(answers, NumberMatch(behind), NumberMatch(FinalNumber(declared=("A:",))))
+    disagree = sum(bool(score) != verdict for score, verdict in zip(graded.published, stored, strict=True))
+    right = round(sum(graded.published))
+    return Finding(
+        numbers={"n": len(answers), "accuracy": Rate(graded.mean), "correct": right, "": Rate(graded.mean)},
+        material="raw outputs",
+        checks=(("solutions whose is_correct is another", 0, disagree),),
+        ours={"accuracy": 100 * graded.our_mean},
+        differences=graded.differences,
+    )
+
+
+def _tora(row: Row, data: Data) -> Finding:
+    """Answers that ToRA's programs printed; the published rule takes hundredths and hundredfolds as equal."""
+    if not row.inputs[0].endswith(("jsonl", "jsonl.gz")):
+        return _tora_types(row, data)
+    answers = []
+    for each in data.lines(row.inputs[0]):
+        item = Item(id=f"gsm8k/{each['idx']}", fields={}, targets=(each["gt"].replace(",", ""),))
+        answers.append(Answer(item, each["pred"][0] if each["pred"] else ""))
+    ours = NumberMatch(WholeText(), Tolerance(absolute="0.001"))
+    graded = held_against(answers, PercentNumberMatch(WholeText()), ours)
+    rate = Rate(graded.mean)
+    return Finding(
+        numbers={"": rate, "accuracy": rate, "mean": rate, "score": rate, "n": len(answers)},
+        material="printed answers",
+        ours={"accuracy": 100 * graded.our_mean},
+        differences=graded.differences,
+    )
+
+
+_MATH_ITEMS = {
+    "Algebra": 1187,
+    "Counting & Probability": 474,
+    "Geometry": 479,
+    "Intermediate Algebra": 903,
+    "Number Theory": 540,
+    "Prealgebra": 871,
+    "Precalculus": 546,
+}
+"""Items of MATH's test set by type (Hendrycks et al. 2021)."""
+
+
+def _tora_types(row: Row, data: Data) -> Finding:
+    """No outputs of MATH: only whether the mean follows from the scores of the types."""
+    text = data.text(row.inputs[0])
+    types = {name: float(value) for name, value in re.findall(r"'([^']+)': ([\d.]+)", text)}
+    if not types.keys() <= _MATH_ITEMS.keys() or not types:
+        raise NoMaterial("the file holds totals and no outputs")
+    total = sum(types[name] * _MATH_ITEMS[name] for name in types) / sum(_MATH_ITEMS[name] for name in types)
+    return Finding(
+        numbers={"": Rate(total / 100), "mean": Rate(total / 100), "accuracy": Rate(total / 100), **types},
+        material="scores of the types",
+        tolerance=0.1,
+        notes=("no outputs are stored: the mean is made again from the scores of the types",),
+    )
+
+
+def _pot(row: Row, data: Data) -> Finding:
+    stored = [each for each in data.lines(row.inputs[0]) if "answer" in each]
+    name = row.inputs[0].rpartition("/")[2].partition("_s0")[0]
+    if "prediction" in stored[0]:
+        return _pot_options(row, name, stored)
+    answers = []
+    for number, each in enumerate(stored):
+        item = Item(id=f"{name}/{number}", fields={}, targets=(str(each["answer"]),))
+        answers.append(Answer(item, "" if each["executed"] is None else str(each["executed"])))
+    ours = NumberMatch(WholeText(), Tolerance(absolute="0.001"))
+    graded = held_against(answers, RoundedNumberMatch(WholeText()), ours)
+    near = [
+        Difference(answer.item.id, answer.text, answer.item.targets[0], "within 1 of the answer, and wrong by both rules")
+        for answer, score, own in zip(answers, graded.published, graded.ours, strict=True)
+        if not score and not own and _near(answer.text, answer.item.targets[0])
+    ]  # fmt: skip
+    again = execution.programs_again(name, stored) if execution.is_allowed() else None
+    return Finding(
+        numbers=_em(graded.mean, len(stored)),
+        material="printed answers",
+        ours={
+            "accuracy": 100 * graded.our_mean,
+            **({"executed again": 100 * again} if again is not None else {}),
+        },
+        differences=[*graded.differences, *near],
+        explained=_which_counts(row, graded.mean, len(stored), len(near)),
+    )
+
+
+def _pot_options(row: Row, name: str, stored: Sequence[Mapping[str, Any]]) -> Finding:
+    """AQuA: the option that was chosen for the printed number is stored; choosing it is not published."""
+    right = [each["prediction"] == each["answer"] for each in stored]
+    mean = sum(right) / len(right)
+    near = [
+        Difference(f"{name}/{number}", str(each["prediction"]), each["answer"], "no option was chosen")
+        for number, each in enumerate(stored)
+        if each["prediction"] not in ("A", "B", "C", "D", "E")
+    ]
+    return Finding(
+        numbers=_em(mean, len(stored)),
+        material="extracted answers",
+        ours={"accuracy": 100 * mean},
+        differences=near,
+        explained=_which_counts(row, mean, len(stored), len(near)),
+    )
+
+
+def _em(mean: float, count: int) -> dict[str, Any]:
+    return {"n": count, "em": Rate(mean), "accuracy": Rate(mean), "": Rate(mean)}
+
+
+def _near(text: str, target: str) -> bool:
+    value, gold = parse_number(text), parse_number(target)
+    return value is not None and gold is not None and abs(value - gold) < 1
+
+
+def _which_counts(row: Row, mean: float, count: int, near: int) -> str | None:
+    """Which counts of right items the published figure of three decimals allows."""
+    figure = row.value.get("em") if isinstance(row.value, Mapping) else row.value
+    if not isinstance(figure, float) or abs(figure - mean) > 2 / count:
+        return None
+    room = Fraction(1, 2000)
+    allowed = [n for n in range(count + 1) if abs(Fraction(n, count) - Fraction(str(figure))) <= room]
+    found = round(mean * count)
+    if not allowed:
+        return (
+            f"no count of right answers among the {count} stored items gives {figure}; {found} are right, and a "
+            f"README's figure may be of another run. The {near} listed items are those that could be counted otherwise"
+        )
+    return (
+        f"{figure} is {allowed[0]} of {count} items, and {found} are right here; the {near} listed items are those "
+        "that another tolerance, or another way to print, would count"
+    )
+
+
+def _zero_shot_cot(row: Row, data: Data) -> Finding:
+    name = row.inputs[0].rpartition("/")[2].partition(".")[0]
+    kind, options = _trigger(name)
+    stored = data.lines(row.inputs[0])
+    answers = [
+        Answer(
+            Item(id=f"{name}/{number}", fields={}, targets=(each["gold"],), choices=("",) * len(options)),
+            each["pred_before"],
+        )
+        for number, each in enumerate(stored)
+    ]
+    rule = ZeroShotCotAnswer(kind=kind, options=options or "ABCDE")
+    graded = held_against(answers, ExactMatch(rule, verbatim), _zero_shot_ours(kind, options))
+    disagree = sum(
+        bool(score) != (each["pred"] == each["gold"])
+        for score, each in zip(graded.published, stored, strict=True)
+    )
+    right = round(sum(graded.published))
+    rate = Rate(graded.mean)
+    return Finding(
+        numbers={
+            "n": len(stored),
+            "accuracy": rate,
+            "acc": rate,
+            "": rate,
+            "correct": right,
+            "total": len(stored),
+        },
+        prose=(Prose(r"accuracy\D*([\d.]+)", 100 * graded.mean), Prose(r"([\d.]+) ?%", 100 * graded.mean)),
+        material="raw outputs",
+        checks=(("items whose logged answer is judged otherwise", 0, disagree),),
+        ours={"accuracy": 100 * graded.our_mean},
+        differences=graded.differences,
+    )
+
+
+_NUMBERS = ("gsm8k", "addsub", "multiarith", "svamp", "singleeq")
+_SETS = (("date", "ABCDEF"), ("shuffled", "ABC"), ("aqua", "ABCDE"), ("common", "ABCDE"))
+
+
+def _trigger(name: str) -> tuple[Any, str]:
+    if name.startswith(_NUMBERS):
+        return "number", ""
+    if name.startswith(("strategyqa", "coin")):
+        return "yes_no", ""
+    options = next((labels for part, labels in _SETS if name.startswith(part)), "")
+    return ("option", options) if options else ("text", "")
+
+
+def _zero_shot_ours(kind: str, options: str) -> Scorer:
+    if kind == "number":
+        return NumberMatch(FinalNumber())
+    if kind == "option":
+        return ChoiceMatch(OptionLetter(labels=tuple(options)))
+    if kind == "yes_no":
+        return _YesNo()
+    return ExactMatch(ShortAnswer())
+
+
+class _YesNo:
+    """Two options named `yes` and `no`."""
+
+    scores = ("correct",)
+
+    def grade(self, item: Item, sample: int, responses: Any) -> Outcome:
+        labels = ("yes", "no")
+        bare = Item(id=item.id, fields={}, targets=item.targets, choices=("", ""))
+        return ChoiceMatch(OptionLetter(labels=labels)).grade(bare, sample, responses)
+
+
+def _qwen_majority(row: Row, data: Data) -> Finding:
+    """Eight samples an item with their verdicts and rewards: pass@8, maj@8 and the best by reward."""
+    outcomes: list[Outcome] = []
+    rewards: dict[tuple[str, int], float] = {}
+    stored = data.lines(row.inputs[0])
+    for each in stored:
+        for sample, (answer, right, reward) in enumerate(
+            zip(each["pred"], each["score"], each["pred_score"], strict=True)
+        ):
+            item = str(each["idx"])
+            scores = {"correct": float(right)}
+            outcomes.append(
+                Outcome(item_id=item, sample=sample, status=Status.SCORED, scores=scores, answer=answer)
+            )
+            rewards[item, sample] = reward[0] if isinstance(reward, list) else reward
+    samples = len(stored[0]["pred"])
+    raw = majority_at_k(outcomes, samples, ties="first")
+    own = majority_at_k(outcomes, samples, equal=execution.same_mathematics)
+    best = best_of_k(outcomes, rewards, samples)
+    passed = [any(each["score"]) for each in stored]
+    values = [each.scores["correct"] for each in outcomes]
+    expected = majority_at_k(outcomes, samples)
+    numbers = {
+        "n": len(stored),
+        "mean": Rate(sum(values) / len(values)),
+        f"pass{samples}": Rate(sum(passed) / len(passed)),
+        f"maj{samples}_raw": Rate(raw.value or 0.0),
+        f"maj{samples}": Rate(raw.value or 0.0),
+        f"rm{samples}": Rate(best.value or 0.0),
+    }
+    return Finding(
+        numbers=numbers,
+        material="stored verdicts",
+        ours={
+            f"maj@{samples}, equal values": 100 * (own.value or 0.0),
+            "raw text, ties by their mean": 100 * (expected.value or 0.0),
+        },
+        differences=_votes_that_differ(outcomes, samples),
+        notes=own.warnings,
+    )
+
+
+def _votes_that_differ(outcomes: Sequence[Outcome], samples: int) -> list[Difference]:
+    items = dict.fromkeys(each.item_id for each in outcomes)
+    found = []
+    for item in items:
+        own = [each for each in outcomes if each.item_id == item]
+        raw = majority_at_k(own, samples, ties="first").value
+        ours = majority_at_k(own, samples, equal=execution.same_mathematics).value
+        if raw != ours:
+            answers = ", ".join(str(each.answer) for each in own)[:160]
+            found.append(
+                Difference(item, f"score {raw}", f"score {ours}", f"ties and equal values among: {answers}")
+            )
+    return found
+
+
+FAMILIES = (
+    Family(
+        "GSM8K, OpenAI",
+        lambda row: any("example_model_solutions" in each for each in row.inputs),
+        _gsm8k_openai,
+    ),
+    Family("ToRA", lambda row: any("tora_" in each for each in row.inputs), _tora),
+    Family("Program of Thoughts", lambda row: any(each.startswith("pot/") for each in row.inputs), _pot),
+    Family("zero-shot CoT", lambda row: any("zero_shot_cot/" in each for each in row.inputs), _zero_shot_cot),
+    Family("majority and reward", lambda row: any("rm_maj" in each for each in row.inputs), _qwen_majority),
+)

@@ -1,0 +1,272 @@
+"""Numbers of numbers: rankings, forecasts, reliability, contamination, logs with likelihoods."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from probatum import stats
+
+from .files import Data
+from .rows import Family, Finding, NoMaterial, Prose, Rate, Row
+
+__all__ = ["FAMILIES"]
+
+_OUTCOME = {"left": "a", "right": "b", "tie": "tie"}
+
+
+def _rankings(row: Row, data: Data) -> Finding:
+    """Evalica's golden scores, of every algorithm of which we have one."""
+    name = next(
+        (each for each in row.inputs if re.search(r"(llmfao|food|simple)\.csv", each)), "evalica/llmfao.csv"
+    )
+    battles = [each for each in data.table(name) if each["winner"] in _OUTCOME]
+    given = stats.Battles.of_triples(
+        (each["left"], each["right"], _OUTCOME[each["winner"]]) for each in battles
+    )
+    golden: dict[str, dict[str, float]] = defaultdict(dict)
+    for each in data.table(f"{name.partition('.csv')[0]}-golden.csv"):
+        golden[each["algorithm"]][each["item"]] = float(each["score"])
+    own = _scores_of(given, golden)
+    checks = [
+        (f"{algorithm}/{item}", theirs, own[algorithm][item])
+        for algorithm, scores in golden.items()
+        for item, theirs in scores.items()
+        if algorithm in own
+    ]
+    apart = max(abs(theirs - ours) for _, theirs, ours in checks)
+    count = len(given.models)
+    return Finding(
+        numbers={**own, "n": len(given), "items": count},
+        checks=checks,
+        prose=(Prose(r"(\d+) items", count),),
+        material="stored votes",
+        notes=(f"{', '.join(sorted(own))}: {len(checks)} scores, the furthest {apart:.1e} apart",),
+        tolerance=1e-9,
+    )
+
+
+def _scores_of(
+    given: stats.Battles, golden: Mapping[str, Mapping[str, float]]
+) -> dict[str, dict[str, float]]:
+    names = [str(model) for model in given.models]
+    strengths = np.exp(np.asarray(stats.bradley_terry(given).strengths))
+    davidson = np.exp(np.asarray(stats.bradley_terry(given, ties="davidson").strengths))
+    scores = {
+        "bradley_terry": strengths / strengths.sum(),
+        "counting": stats.win_points(given),
+        "average_win_rate": stats.average_win_rates(given),
+        "eigen": stats.eigenvector_scores(given, "losses"),
+        "pagerank": stats.pagerank_scores(given),
+        "elo": stats.elo(given).ratings,
+    }
+    if "newman" in golden:  # of another scale: its geometric mean is taken from the golden scores
+        level = math.exp(sum(math.log(golden["newman"][name]) for name in names) / len(names))
+        scores["newman"] = davidson / math.exp(float(np.log(davidson).mean())) * level
+    return {kind: dict(zip(names, np.asarray(each).tolist(), strict=True)) for kind, each in scores.items()}
+
+
+def _alpha(row: Row, data: Data) -> Finding:
+    numbers: dict[str, Any] = {}
+    for name in (*row.inputs, "evalica/codings.csv", "evalica/gcl.csv"):
+        table = [[label or None for label in each] for each in csv.reader(io.StringIO(data.text(name)))]
+        numbers[name.rpartition("/")[2].partition(".")[0]] = stats.krippendorff_alpha(table, samples=0).value
+    return Finding(numbers=numbers, material="labels by people")
+
+
+def _forecasts(row: Row, data: Data) -> Finding:
+    played = [each for each in data.table(row.inputs[0]) if _outcome(each["prob1_outcome"]) is not None]
+    p = [float(each["prob1"]) for each in played]
+    y = [_outcome(each["prob1_outcome"]) for each in played]
+    return Finding(numbers=_calibration(p, [int(each or 0) for each in y]), material="forecasts")
+
+
+def _outcome(text: str) -> int | None:
+    """1 or 0; a draw, and what was not played, is neither."""
+    return {"0": 0, "0.0": 0, "1": 1, "1.0": 1}.get(text.strip())
+
+
+def _calibration(p: Sequence[float], y: Sequence[int]) -> dict[str, Any]:
+    return {
+        "n": len(p),
+        "brier": stats.brier_score(p, y).value,
+        "logloss": stats.negative_log_likelihood(p, y).value,
+        "log_loss": stats.negative_log_likelihood(p, y).value,
+        "auc": stats.auroc(p, y).value,
+        "ece10": stats.expected_calibration_error(p, y, bins=10, edges="[lo,hi)").value,
+        "ece": stats.expected_calibration_error(p, y, bins=10, edges="[lo,hi)").value,
+        "base_rate": Rate(sum(y) / len(y)),
+    }
+
+
+def _reliability(row: Row, data: Data) -> Finding:
+    """τ-bench: pass^k over tasks with four trials each."""
+    name = next((each for each in row.inputs if "rewards" in each), None)
+    if name is None:
+        return _tau2(row, data)
+    rewards: dict[int, list[bool]] = defaultdict(list)
+    for each in data.lines(name):
+        rewards[each["task_id"]].append(each["reward"] == 1.0)
+    trials = [len(each) for each in rewards.values()]
+    passed = [sum(each) for each in rewards.values()]
+    numbers: dict[str, Any] = {"tasks": len(trials), "n": len(trials), "trials": sum(trials)}
+    for k in range(1, min(trials) + 1):
+        hat = stats.pass_hat_k_interval(trials, passed, k).value
+        numbers |= {f"pass^{k}": hat, f"pass_hat_{k}": hat, f"pass_{k}": hat}
+        numbers[f"pass@{k}"] = stats.pass_at_k_interval(trials, passed, k).value
+    return Finding(numbers=numbers, material="stored rewards")
+
+
+def _tau2(row: Row, data: Data) -> Finding:
+    """Submissions hold totals alone: whether they fall with k, as pass^k must."""
+    checked = wrong = 0
+    for each in data.lines(row.inputs[0]):
+        for scores in each["results"].values():
+            values = [scores.get(f"pass_{k}") for k in (1, 2, 3, 4)]
+            known = [value for value in values if value is not None]
+            checked += 1
+            wrong += known != sorted(known, reverse=True)
+    return Finding(
+        numbers={"n": len(data.lines(row.inputs[0])), "domains": checked, "rising": wrong},
+        material="totals",
+        notes=(
+            f"{checked} results of domains hold totals and no trials; {wrong} rise with k, as pass^k cannot",
+        ),
+    )
+
+
+def _trials(row: Row, data: Data) -> Finding:
+    """Reflexion on ALFWorld: the share of environments solved after each trial."""
+    numbers: dict[str, Any] = {}
+    for each in data.lines(row.inputs[0]):
+        share = Rate(sum(each["success"]) / len(each["success"]))
+        for name in (f"{each['kind']}|{each['trial']}", f"{each['kind']}_{each['trial']}"):
+            numbers[name] = share
+        numbers.setdefault(each["kind"], {})[str(each["trial"])] = share
+        numbers["n"] = len(each["success"])
+    return Finding(numbers=numbers, material="stored verdicts")
+
+
+def _contamination(row: Row, data: Data) -> Finding:
+    name = row.inputs[0]
+    if "CodeAlpacaDB" in name:
+        hits = [any(each["results"]) for each in data.lines(name)]
+        prose = (Prose(r"^(\d+) of", sum(hits)), Prose(r"of (\d+)", len(hits)))
+        return Finding(numbers={"": sum(hits), "n": len(hits), "contaminated": sum(hits)}, prose=prose, material="stored verdicts")  # fmt: skip
+    stored = data.json(name)
+    first = next(iter(stored.values()))
+    if not isinstance(first, list):
+        raise NoMaterial("the file holds perplexities of texts that are not stored")
+    kinds = Counter(each[0] for each in stored.values())
+    numbers: dict[str, Any] = {kind: round(100 * count / len(stored), 10) for kind, count in kinds.items()}
+    return Finding(numbers={**numbers, "n": len(stored), "counts": dict(kinds)}, material="labels by overlap")
+
+
+def _loglikelihoods(row: Row, data: Data) -> Finding:
+    """Multiple choice by likelihood, from the logged log-probabilities."""
+    stored = data.lines(row.inputs[0])
+    pairs = [
+        [(float(each[0]), str(each[1]) == "True") for each in _flat(row["filtered_resps"])] for row in stored
+    ]
+    if len(pairs[0]) == 1:
+        right = [float(each[0][1]) for each in pairs]
+        logged = sum(bool(score) != bool(row["acc"]) for score, row in zip(right, stored, strict=True))
+        return Finding(numbers=_accuracy(right), checks=(("items logged otherwise", 0, logged),), material="logged likelihoods")  # fmt: skip
+    labels = stored[0]["doc"]["choices"]
+    gold = [labels.index(str(row["doc"]["gold"])) for row in stored]
+    chosen = [max(range(len(each)), key=lambda place, each=each: each[place][0]) for each in pairs]
+    right = [float(one == other) for one, other in zip(chosen, gold, strict=True)]
+    numbers = _accuracy(right)
+    logged = sum(bool(score) != bool(row["acc"]) for score, row in zip(right, stored, strict=True))
+    if len(labels) == 2:  # noqa: PLR2004 - probabilities of one of two options
+        p = [1 / (1 + math.exp(each[0][0] - each[1][0])) for each in pairs]
+        numbers |= _calibration(p, gold)
+        numbers["f1"] = _f1(chosen, gold)
+    numbers["acc_norm"] = Rate(sum(right) / len(right))
+    return Finding(
+        numbers=numbers, checks=(("items logged otherwise", 0, logged),), material="logged likelihoods"
+    )
+
+
+def _flat(responses: Any) -> Any:
+    """One (log-probability, greedy) an option, however deep the log nests them."""
+    return responses if isinstance(responses[0], list) else [responses]
+
+
+def _accuracy(right: Sequence[float]) -> dict[str, Any]:
+    found = stats.mean_interval(right)
+    rate = Rate(found.value or 0.0)
+    return {"n": len(right), "acc": rate, "accuracy": rate, "acc_stderr": found.se, "stderr": found.se}
+
+
+def _f1(chosen: Sequence[int], gold: Sequence[int]) -> float:
+    """Of the second option, as the positive one."""
+    hits = sum(one == other == 1 for one, other in zip(chosen, gold, strict=True))
+    return 2 * hits / (sum(chosen) + sum(gold))
+
+
+_TEST_ITEMS = {"arc_challenge": 1172, "arc_easy": 2376, "sciq": 1000, "piqa": 1838, "winogrande": 1267}
+"""Items that lm-evaluation-harness evaluates."""
+
+
+def _standard_errors(row: Row, data: Data) -> Finding:
+    """Standard errors of an accuracy, from the accuracy and the number of items."""
+    name = row.value.get("file") if isinstance(row.value, Mapping) and row.value.get("file") else None
+    name = name or next(data.matching(row.inputs[0]))
+    stored = data.json(name)
+    sizes = {task: each["effective"] for task, each in stored.get("n-samples", {}).items()} or _TEST_ITEMS
+    checks: list[tuple[str, float, float]] = []
+    for task, scores in stored["results"].items():
+        for key in ("acc", "acc_norm"):
+            acc = scores.get(key, scores.get(f"{key},none"))
+            error = scores.get(f"{key}_stderr", scores.get(f"{key}_stderr,none"))
+            if task in sizes and isinstance(acc, float) and isinstance(error, float):
+                checks.append((f"{task}/{key}_stderr", error, math.sqrt(acc * (1 - acc) / (sizes[task] - 1))))
+    task = next((each for each in stored["results"] if each in row.id), "arc_challenge")
+    scores = stored["results"].get(task, {})
+    acc = scores.get("acc", scores.get("acc,none"))
+    numbers: dict[str, Any] = {"file": name}
+    if acc is not None and task in sizes:
+        error = math.sqrt(acc * (1 - acc) / (sizes[task] - 1))
+        numbers |= {"acc": Rate(acc), "acc_stderr": error, "formula": error, "n": sizes[task]}
+    return Finding(
+        numbers=numbers,
+        checks=checks,
+        material="accuracies",
+        notes=(f"{len(checks)} standard errors of tasks whose number of items is known",),
+    )
+
+
+def _eqbench(row: Row, data: Data) -> Finding:
+    stored = data.lines(row.inputs[0])
+    parsed = [float(each["percent_parseable"]) for each in stored]
+    scores = [float(each["eqbench"]) for each in stored if each["percent_parseable"]]
+    mean = sum(float(each["eqbench"]) for each in stored) / len(stored)
+    return Finding(
+        numbers={"n": len(stored), "percent_parseable": sum(parsed) / len(parsed), "eqbench": mean, "parsed": len(scores)},
+        material="logged scores",
+    )  # fmt: skip
+
+
+def _holds(*parts: str) -> Any:
+    return lambda row: any(part in each for each in row.inputs for part in parts)
+
+
+FAMILIES = (
+    Family("Krippendorff's alpha", _holds("evalica/codings", "evalica/gcl"), _alpha),
+    Family("rankings of evalica", _holds("evalica/"), _rankings),
+    Family("forecasts", _holds("calibration/538"), _forecasts),
+    Family("tau-bench", _holds("tau_bench/"), _reliability),
+    Family("Reflexion", _holds("agents/"), _trials),
+    Family("contamination", _holds("contamination/"), _contamination),
+    Family("EQ-Bench", _holds("eqbench"), _eqbench),
+    Family("likelihood logs", _holds("samples_bias", "samples_asdiv"), _loglikelihoods),
+    Family("standard errors", _holds("pythia_evals/", "lm_eval_logs/results"), _standard_errors),
+)
