@@ -285,7 +285,7 @@ class Worker:
                     "mode": program.mode,
                     "entry_points": list(program.entry_points),
                     "nonce": nonce,
-                    "limits": asdict(program.limits),
+                    "limits": vars(program.limits),
                 }
             )
         except GoneError:

@@ -8,7 +8,6 @@ replace built-in functions: this module was compiled against a copy of `builtins
 from __future__ import annotations
 
 import _socket
-import contextlib
 import os
 import sys
 import types
@@ -206,8 +205,24 @@ def fresh_module(name: str) -> dict[str, Any]:
     return module.__dict__
 
 
-def run(wire: Wire, order: dict[str, Any]) -> NoReturn:
-    """One program, from loading to the end of its process."""
+def coming_wire() -> tuple[Wire, int]:
+    """The wire of candidates that are yet to come, and its descriptor: the lowest free one, closed till then.
+
+    Made before any of them, so that none has to make it.
+    """
+    ours, other = _socket.socketpair()
+    other.close()
+    os.close(ours.fileno())
+    return Wire(ours), ours.fileno()
+
+
+def run(wire: Wire, work: str) -> NoReturn:
+    """One program, from its arrival to the end of its process."""
+    try:
+        order = wire.receive()
+    except GoneError:
+        _exit(0)
+    os.chdir(work)
     attempt(wire, order)
     finish()
 
@@ -338,6 +353,8 @@ def counting(source: str) -> types.CodeType:
 def finish() -> NoReturn:
     """Writes out what was printed, and ends."""
     for stream in (sys.stdout, sys.stderr, _stdout, _stderr):
-        with contextlib.suppress(BaseException):  # a full output is seen from outside
+        try:  # noqa: SIM105 - `contextlib` would be touched, and copied, for this alone
             stream.flush()
+        except BaseException:  # noqa: BLE001, S110 - a full output is seen from outside
+            pass
     _exit(0)

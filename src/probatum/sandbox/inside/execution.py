@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _socket
+import json
 import os
 import signal
 import sys
@@ -10,6 +11,7 @@ from typing import Any, Final
 
 from probatum.sandbox.inside.frames import GoneError, ProtocolViolationError, TooLargeError, Wire
 from probatum.sandbox.inside.judge import Bench, ProgramRun, Session, Verdict, failure, judged
+from probatum.sandbox.inside.limits import Values, values
 from probatum.sandbox.inside.output import Outputs
 
 MAX_MESSAGE: Final = 1 << 16
@@ -34,6 +36,7 @@ class Source:
     def __init__(self, channel: _socket.socket, outputs: tuple[Outputs, Outputs]) -> None:
         self._channel, self._outputs = channel, outputs
         self._waiting: tuple[Wire, Outputs] | None = None
+        self._limits: Values | None = None
 
     def fill(self) -> dict[str, Any] | None:
         """Takes one message: a candidate that waits, or (returned) how the running one ended.
@@ -54,6 +57,11 @@ class Source:
 
     def begin(self, limits: dict[str, Any]) -> tuple[Wire, Outputs]:
         """Starts the waiting candidate's clock; it still waits for its program."""
+        wanted = values(limits)
+        if wanted != self._limits:  # the one that waits has those of the program before
+            self._limits = wanted
+            self._channel.send(b"limits " + json.dumps(wanted).encode())
+            self.fill()
         if self._waiting is None:
             raise GoneError
         chosen = self._waiting
@@ -186,7 +194,6 @@ def _one_run(wire: Wire, order: dict[str, Any], text: str, arguments: list[str])
             {
                 "code": order["code"],
                 "mode": "program",
-                "limits": order["limits"],
                 "input": text,
                 "arguments": arguments,
             }

@@ -1,43 +1,38 @@
-"""What one execution may use: resource limits set inside it, and a watch kept from outside.
+"""Resource limits: what the kernel holds each process of an execution to. `watch` adds those of all together.
 
-Work is limited by CPU seconds, summed over all processes of the execution. A sleeper is limited by the
-time that it could have run: elapsed time, less the time it waited for a processor, less the time the judge
-took. The wall clock is a backstop only, since on a loaded machine it measures the others.
+Set from outside, before a program is there: the kernel lets nobody raise them again.
 """
-
-# pathlib would cost memory in every candidate:
-# ruff: noqa: PTH123, PTH208
 
 from __future__ import annotations
 
-import contextlib
 import math
-import os
 import resource
-import signal
-import time
-from collections.abc import Callable, Iterable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from probatum.sandbox.inside import syscalls
-
-OWN_PROCESSES: Final = 8  # supervisor, judge, zygote, waiting candidates: they count against the same user
+OWN_PROCESSES: Final = 9  # supervisor, judge, keeper, zygote, candidates: they count against the same user
 OPEN_FILES: Final = 128
 STACK: Final = 8 << 20
-IDLE: Final = 2.0  # times the CPU limit: how long a program may do nothing
-FIRST_LOOK: Final = 0.05  # seconds before the first look at a running execution
-SHARED: Final = 14 << 20  # bytes of every process that are the zygote's
-LONGEST: Final = 0.25  # seconds between two looks
+
+Values = dict[str, int]
+"""Name of a limit in the module `resource`, and its value."""
 
 
-def restrict(limits: dict[str, Any], *, contained: bool) -> None:
-    """Sets the resource limits of the calling process; its children have the same, each for itself."""
-    seconds = math.ceil(limits["cpu_seconds"]) + 1
-    resource.setrlimit(resource.RLIMIT_AS, (limits["memory_bytes"],) * 2)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (limits["file_bytes"],) * 2)
-    if contained:  # else it would count all processes of the user
-        resource.setrlimit(resource.RLIMIT_NPROC, (limits["processes"] + OWN_PROCESSES,) * 2)
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+def values(limits: dict[str, Any]) -> Values:
+    """The limits of one process under a program's limits; its children have the same, each for itself."""
+    return {
+        "RLIMIT_AS": limits["memory_bytes"],
+        "RLIMIT_FSIZE": limits["file_bytes"],
+        "RLIMIT_NPROC": limits["processes"] + OWN_PROCESSES,
+        "RLIMIT_CPU": math.ceil(limits["cpu_seconds"]) + 1,
+    }
+
+
+def restrict(pid: int, wanted: Values, *, contained: bool) -> None:
+    """Sets limits of process `pid`; at that of CPU time it is told, and a second later killed."""
+    for name, value in wanted.items():
+        if name != "RLIMIT_NPROC" or contained:  # else it would count all processes of the user
+            hard = value + 1 if name == "RLIMIT_CPU" else value
+            resource.prlimit(pid, getattr(resource, name), (value, hard))
 
 
 def restrict_judge(memory: int) -> None:
@@ -46,8 +41,8 @@ def restrict_judge(memory: int) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def restrict_for_good() -> None:
-    """Limits that are the same for all executions: set once, in the zygote, and inherited."""
+def restrict_zygote(pid: int) -> None:
+    """Limits that are the same for all executions: every candidate has them from the zygote."""
     for kind, value in (
         (resource.RLIMIT_NOFILE, OPEN_FILES),
         (resource.RLIMIT_CORE, 0),
@@ -56,184 +51,7 @@ def restrict_for_good() -> None:
         (resource.RLIMIT_RTPRIO, 0),
         (resource.RLIMIT_SIGPENDING, 256),
     ):
-        resource.setrlimit(kind, (value, value))
-    hard = resource.getrlimit(resource.RLIMIT_STACK)[1]
+        resource.prlimit(pid, kind, (value, value))
+    hard = resource.prlimit(pid, resource.RLIMIT_STACK)[1]
     stack = STACK if hard == resource.RLIM_INFINITY else min(STACK, hard)
-    resource.setrlimit(resource.RLIMIT_STACK, (stack, hard))
-
-
-class Usage(NamedTuple):
-    """What processes have used so far."""
-
-    cpu: float
-    """Seconds on a processor, of all."""
-    waited: float
-    """Seconds in the run queue, of the thread that waited longest."""
-    resident: int
-    """Bytes in memory, of all, without what each shares with the zygote."""
-
-
-_PAGE: Final = resource.getpagesize()
-_TICKS: Final = os.sysconf("SC_CLK_TCK")
-
-
-def _thread(path: str) -> tuple[float, float]:
-    with open(path, "rb") as file:
-        cpu, waited, _ = file.read().split()
-    return int(cpu) / 1e9, int(waited) / 1e9
-
-
-def everyone() -> list[int]:
-    """The ids of all processes that this one can see."""
-    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
-
-
-def family(pid: int) -> list[int]:
-    """The ids of the children of a process, and of theirs."""
-    found: list[int] = []
-    wanted = [pid]
-    while wanted:
-        children = _children(wanted.pop())
-        found += children
-        wanted += children
-    return found
-
-
-def _children(pid: int) -> list[int]:
-    """Of all threads of a process: each has those that it started."""
-    found: list[int] = []
-    with contextlib.suppress(OSError):  # the process or a thread of it ended while we looked
-        for thread in os.listdir(f"/proc/{pid}/task"):
-            with open(f"/proc/{pid}/task/{thread}/children", "rb") as file:
-                found += map(int, file.read().split())
-    return found
-
-
-def end_family(pid: int, *, spared: int) -> None:
-    """Kills and reaps all children of this process `pid`, and theirs, but one."""
-    while left := [one for one in family(pid) if one != spared]:
-        for one in left:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(one, signal.SIGKILL)
-        for one in left:
-            with contextlib.suppress(ChildProcessError):
-                os.waitpid(one, 0)
-
-
-def usage(pids: Iterable[int]) -> Usage:
-    """Of these processes together."""
-    cpu, waited, resident = 0.0, 0.0, 0
-    for pid in pids:
-        try:
-            one, waits, pages = _process(f"/proc/{pid}")
-        except (OSError, ValueError):
-            continue  # it ended while we looked
-        cpu += one
-        waited = max(waited, waits)
-        resident += max(0, pages * _PAGE - SHARED)
-    return Usage(cpu, waited, resident)
-
-
-def _process(path: str) -> tuple[float, float, int]:
-    """CPU seconds (its dead threads and children included), longest wait, pages in memory."""
-    exact, waited = 0.0, 0.0
-    for thread in os.listdir(f"{path}/task"):
-        one, waits = _thread(f"{path}/task/{thread}/schedstat")
-        exact += one
-        waited = max(waited, waits)
-    with open(f"{path}/stat", "rb") as file:
-        fields = file.read().rpartition(b")")[2].split()
-    user, system, of_children, system_of_children = (int(field) / _TICKS for field in fields[11:15])
-    return max(exact, user + system) + of_children + system_of_children, waited, int(fields[21])
-
-
-def busy(pid: int) -> float:
-    """Seconds that a process of one thread was running or wanted to."""
-    try:
-        cpu, waited = _thread(f"/proc/{pid}/task/{pid}/schedstat")
-    except (OSError, ValueError):
-        return 0.0
-    return cpu + waited
-
-
-class Allowed(NamedTuple):
-    """What the watch enforces."""
-
-    cpu_seconds: float
-    wall_seconds: float
-    memory_bytes: int
-
-
-class Ended(NamedTuple):
-    """How the first process of an execution ended; all its others ended with it."""
-
-    status: int
-    """As `waitpid` gives it."""
-    killed: str | None
-    """Why we killed it: `cpu`, `idle`, `wall`, `memory`, `judge`."""
-    cpu_seconds: float
-    wall_seconds: float
-    peak_rss_bytes: int
-
-
-def watch(
-    pid: int,
-    allowed: Allowed,
-    look: Callable[[], Usage],
-    judge: int,
-    orders: Callable[[], bool],
-    channel: int,
-) -> Ended:
-    """Waits for process `pid`, and kills it when it has used what it may.
-
-    `orders` is called when `channel` is readable, and says whether the judge wants the process killed.
-    """
-    began = time.monotonic()
-    judge_began: float | None = None  # taken at the first look: what it did before is too little to matter
-    process = os.pidfd_open(pid)
-    poll = syscalls.Poll({process: syscalls.POLLIN, channel: syscalls.POLLIN})
-    killed: str | None = None
-    next_look = FIRST_LOOK
-    try:
-        while True:
-            elapsed = time.monotonic() - began
-            ready = poll(int(max(0.0, next_look - elapsed) * 1000) + 1)
-            if process in ready:
-                break
-            if channel in ready and orders() and killed is None:
-                killed = "judge"
-                os.kill(pid, signal.SIGKILL)
-                continue
-            elapsed = time.monotonic() - began
-            if elapsed < next_look:
-                continue
-            used = look()
-            judge_now = busy(judge)
-            judge_began = judge_now if judge_began is None else judge_began
-            killed = killed or _exceeded(used, allowed, elapsed, judge_now - judge_began)
-            if killed is not None:
-                os.kill(pid, signal.SIGKILL)
-            next_look = elapsed + min(LONGEST, max(0.02, allowed.cpu_seconds - used.cpu))
-        # the first process of a pid namespace is reaped after all others: nothing is left
-        _, status, spent = os.wait4(pid, 0)
-    finally:
-        os.close(process)
-    return Ended(
-        status=status,
-        killed=killed,
-        cpu_seconds=spent.ru_utime + spent.ru_stime,
-        wall_seconds=time.monotonic() - began,
-        peak_rss_bytes=spent.ru_maxrss * 1024,
-    )
-
-
-def _exceeded(used: Usage, allowed: Allowed, elapsed: float, judge: float) -> str | None:
-    if used.cpu >= allowed.cpu_seconds:
-        return "cpu"
-    if used.resident >= allowed.memory_bytes:
-        return "memory"
-    if elapsed - used.waited - judge >= IDLE * allowed.cpu_seconds:
-        return "idle"
-    if elapsed >= allowed.wall_seconds:
-        return "wall"
-    return None
+    resource.prlimit(pid, resource.RLIMIT_STACK, (stack, hard))

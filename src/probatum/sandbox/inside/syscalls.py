@@ -7,14 +7,19 @@ from __future__ import annotations
 
 import ctypes
 import os
-import platform
 import struct
+from collections.abc import Callable
 from typing import Final
 
-MACHINE: Final = platform.machine()
+MACHINE: Final = os.uname().machine
 NUMBERS: Final[dict[str, dict[str, int]]] = {
     "x86_64": {
         "clone": 56,
+        "madvise": 28,
+        "mmap": 9,
+        "mprotect": 10,
+        "mremap": 25,
+        "munmap": 11,
         "capset": 126,
         "fallocate": 285,
         "pivot_root": 155,
@@ -45,9 +50,11 @@ CLONE_NEWUSER: Final = 0x10000000
 CLONE_NEWPID: Final = 0x20000000
 CLONE_NEWNET: Final = 0x40000000
 CLONE_NEWTIME: Final = 0x00000080
+CLONE_PARENT: Final = 0x00008000
 CLONE_CHILD_CLEARTID: Final = 0x00200000
 CLONE_CHILD_SETTID: Final = 0x01000000
 SIGCHLD: Final = 17
+SIGKILL: Final = 9
 
 MS_RDONLY: Final = 1
 MS_NOSUID: Final = 2
@@ -217,30 +224,27 @@ def trim_memory() -> None:
         trim(0)
 
 
-class Cloner:
-    """fork() with namespace flags, without Python's and the C library's fork handlers.
+def cloning(flags: int) -> tuple[Callable[..., int], tuple[object, ...]]:
+    """A function and its arguments: fork() with namespace flags, without the handlers of Python and libc.
 
     Only for a process of one thread: there is no other thread whose locks would need mending, and the
-    child's thread id is set by the kernel (`CLONE_CHILD_SETTID`), as the C library's own fork does.
+    child's thread id is set by the kernel (`CLONE_CHILD_SETTID`), as the C library's own fork does. It
+    returns the child's id in the parent, 0 in the child, and -1 (see `error_number`) where it is refused.
     """
+    address = thread_id_address()
+    if address:
+        flags |= CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID
+    # x86_64: flags, stack, parent_tid, child_tid, tls; aarch64 swaps the last two
+    order = (0, 0, address, 0) if MACHINE == "x86_64" else (0, 0, 0, address)
+    values = (NUMBERS[MACHINE]["clone"], flags | SIGCHLD, *order)
+    return _libc.syscall, tuple(_long(value) for value in values)
 
-    def __init__(self, flags: int) -> None:
-        address = thread_id_address()
-        if address:
-            flags |= CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID
-        # x86_64: flags, stack, parent_tid, child_tid, tls; aarch64 swaps the last two
-        order = (0, 0, address, 0) if MACHINE == "x86_64" else (0, 0, 0, address)
-        self._arguments = [_long(value) for value in (NUMBERS[MACHINE]["clone"], flags | SIGCHLD, *order)]
-        self._syscall = _libc.syscall
 
-    def __call__(self) -> int:
-        """The child's id in the parent, 0 in the child.
+def dropping_capabilities() -> tuple[object, ...]:
+    """Arguments for the function that `cloning` gives: as `drop_capabilities`; it returns 0 where it did."""
+    return _long(NUMBERS[MACHINE]["capset"]), _header, _none
 
-        Raises:
-            OSError: the kernel refused.
-        """
-        pid = int(self._syscall(*self._arguments))
-        if pid < 0:
-            error = ctypes.get_errno()
-            raise OSError(error, f"clone: {os.strerror(error)}")
-        return pid
+
+def error_number() -> int:
+    """Why the last call was refused."""
+    return ctypes.get_errno()

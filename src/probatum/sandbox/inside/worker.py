@@ -4,20 +4,20 @@ Started by `launch.BOOTSTRAP`; its one argument is a JSON object, its one connec
 """
 
 # pathlib would cost memory in every candidate:
-# ruff: noqa: PTH100, PTH112, PTH120, PTH123
+# ruff: noqa: PTH100, PTH112, PTH120, PTH123, PTH208
 
 from __future__ import annotations
 
 import _socket
 import contextlib
+import gc
 import json
 import os
-import signal
 import sys
 import types
 from typing import Any
 
-from probatum.sandbox.inside import container, limits, seccomp, syscalls, zygote
+from probatum.sandbox.inside import container, seccomp, syscalls, zygote
 from probatum.sandbox.inside.frames import GoneError, Wire
 from probatum.sandbox.inside.output import Outputs
 
@@ -67,25 +67,27 @@ def clean_interpreter(work: str) -> None:
     sys.path[:] = [path for path in sys.path if os.path.isdir(path)]
 
 
-def read_judge() -> dict[str, str]:
-    """The judge's modules as text: they are loaded after the zygote has gone its own way."""
+def read(*names: str) -> dict[str, str]:
+    """Modules as text: those of the judge and the keeper are loaded after the zygote has gone its own way."""
     folder = os.path.dirname(os.path.abspath(__file__))
     found = {}
-    for name in ("judge", "execution"):
+    for name in names:
         with open(f"{folder}/{name}.py", encoding="utf-8") as file:
             found[name] = file.read()
     return found
 
 
-def load_judge(sources: dict[str, str]) -> types.ModuleType:
-    """The module `execution`, with all that it needs."""
+def load(sources: dict[str, str]) -> dict[str, types.ModuleType]:
+    """Modules from their text, by name; each needs only those before it."""
+    loaded = {}
     for name, source in sources.items():
         module = types.ModuleType(f"{PACKAGE}.{name}")
         module.__package__ = PACKAGE
         sys.modules[module.__name__] = module
         setattr(sys.modules[PACKAGE], name, module)
+        loaded[name] = module
         exec(compile(source, f"<{name}>", "exec", dont_inherit=True), module.__dict__)  # noqa: S102
-    return sys.modules[f"{PACKAGE}.execution"]
+    return loaded
 
 
 def serve(
@@ -95,17 +97,19 @@ def serve(
     sources: dict[str, str],
 ) -> None:
     """Becomes the judge, until the host or the zygote is gone."""
-    syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
+    syscalls.prctl(syscalls.PR_SET_PDEATHSIG, syscalls.SIGKILL)
     syscalls.drop_capabilities()
     seccomp.install()
-    limits.restrict_judge(JUDGE_MEMORY)
     sys.set_int_max_str_digits(JUDGE_DIGITS)
     wire = Wire(host, limit=1 << 28)
     try:
-        execution = load_judge(sources)
+        loaded = load(sources)
+        loaded["limits"].restrict_judge(JUDGE_MEMORY)
+        execution = loaded["execution"]
         bench = execution.Bench()
         source = execution.Source(zygote_channel, outputs)
         source.fill()
+        gc.freeze()  # what is here for good need not be looked through again and again
         wire.send({"ready": True})
         while True:
             wire.send(execution.execute(bench, source, wire.receive()))
@@ -115,6 +119,45 @@ def serve(
         import traceback  # noqa: PLC0415 - it would cost memory in every candidate
 
         report(host, crashed=traceback.format_exc()[-4000:])
+
+
+def keep(
+    channels: tuple[_socket.socket, _socket.socket],
+    judge_pid: int,
+    outputs: tuple[Outputs, Outputs],
+    settings: dict[str, Any],
+    sources: dict[str, str],
+) -> None:
+    """Becomes the keeper (`channels`: to judge and supervisor) until the judge is gone; starts the zygote."""
+    judge, supervisor = channels
+    syscalls.prctl(syscalls.PR_SET_PDEATHSIG, syscalls.SIGKILL)
+    for entrance in settings["group"]:
+        os.write(entrance, b"0")
+        os.close(entrance)
+    syscalls.prctl(syscalls.PR_SET_CHILD_SUBREAPER, 1)
+    seccomp.install()
+    for_zygote, of_keeper = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
+    others = {int(name) for name in os.listdir("/proc") if name.isdigit()}
+    zygote_pid = os.fork()
+    if zygote_pid == 0:
+        sources.clear()
+        forget_modules()
+        for one in (judge, supervisor, of_keeper):
+            one.close()
+        zygote.start(for_zygote, outputs, settings)
+        os._exit(0)
+    for_zygote.close()
+    syscalls.drop_capabilities()
+    try:
+        loaded = load(sources)
+        loaded["limits"].restrict_zygote(zygote_pid)
+        keeper = loaded["keeper"]
+        channels = keeper.Channels(judge, supervisor, of_keeper)
+        keeper.Keeper(channels, judge_pid, settings, frozenset({*others, zygote_pid})).serve()
+    except Exception:  # noqa: BLE001 - told to the judge, who tells the host
+        import traceback  # noqa: PLC0415 - it would cost memory in every candidate
+
+        judge.send(b"crashed " + traceback.format_exc()[-4000:].encode("utf-8", "replace"))
 
 
 def supervise(
@@ -160,34 +203,33 @@ def main(settings: dict[str, Any]) -> None:
         with contextlib.suppress(OSError):  # it may have been taken from us meanwhile
             os.sched_setaffinity(0, {settings["processor"]})
     preload(settings["preload"])
-    sources = read_judge()
+    of_judge, of_keeper = read("limits", "judge", "execution"), read("limits", "watch", "keeper")
     isolate(host, settings)
     clean_interpreter(settings["work"])
     syscalls.drop_bounding_set()
     syscalls.prctl(syscalls.PR_SET_DUMPABLE, 0)
     size = settings["output_bytes"]
     outputs = (Outputs(size), Outputs(size))
-    for_judge, of_zygote = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
-    for_zygote, of_supervisor = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
+    for_judge, to_judge = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
+    to_supervisor, of_supervisor = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
     judge_pid = os.fork()
     if judge_pid == 0:
         for entrance in settings["group"]:
             os.close(entrance)
-        for one in (of_zygote, for_zygote, of_supervisor):
+        for one in (to_judge, to_supervisor, of_supervisor):
             one.close()
-        serve(host, for_judge, outputs, sources)
+        serve(host, for_judge, outputs, of_judge)
         os._exit(0)
-    del sources
-    forget_modules()
-    zygote_pid = os.fork()
-    if zygote_pid == 0:
+    del of_judge
+    keeper_pid = os.fork()
+    if keeper_pid == 0:
         host.close()
         for_judge.close()
         of_supervisor.close()
-        zygote.start(of_zygote, for_zygote, judge_pid, outputs, settings)
+        keep((to_judge, to_supervisor), judge_pid, outputs, settings, of_keeper)
         os._exit(0)
-    for one in (for_judge, of_zygote, for_zygote):
+    for one in (for_judge, to_judge, to_supervisor):
         one.close()
     for entrance in settings["group"]:
         os.close(entrance)
-    supervise(host, of_supervisor, [judge_pid, zygote_pid], settings)
+    supervise(host, of_supervisor, [judge_pid, keeper_pid], settings)
