@@ -120,6 +120,7 @@ def _task_sections(run: Run, task: TaskRun) -> dict[str, dict[str, object]]:
             "files": _known(origin.get("files")),
             "items digest": task.items,
             "requests digest": _known(task.requests),
+            "gold answers": _golds(summary.get("golds")),
             "answers": _known(origin.get("answers")) if made_elsewhere else _asked(run),
             "licence": _task(task, "licence"),
             "citation": _task(task, "citation"),
@@ -287,6 +288,20 @@ def _escape(text: str) -> str:
 def _visible(sign: str) -> str:
     hidden = sign in _TURNING or unicodedata.category(sign) in _INVISIBLE
     return f"\\\\u{ord(sign):04x}" if hidden else sign
+
+
+def _golds(found: object) -> str:
+    """What the task's own extraction and scoring made of the gold answers."""
+    if not isinstance(found, Mapping):
+        return UNKNOWN
+    if found.get("left_out"):
+        return f"not checked before the run: {found['left_out']}"
+    unequal, undecided = (dict(found.get(name) or {}) for name in ("unequal", "undecided"))
+    right = int(found.get("checked", 0)) - len(unequal)
+    parts = [f"{right} of {found.get('checked')} equal themselves by the task's own extraction and scoring"]
+    for words, listed in (("invalid", unequal), ("counted, and not confirmed", undecided)):
+        parts += [f"{words}: {name!r} ({reason})" for name, reason in listed.items()]
+    return "; ".join(parts)
 
 
 def _asked(run: Run) -> str:

@@ -196,10 +196,12 @@ def _golds(protocol: Protocol, record: TaskRun, samples: Iterable[Sample]) -> Go
         if first.outcome.status is not Status.INVALID_ITEM:
             checker.check(first.item)
     found, before = checker.found, record.summary.get("golds")
-    unequal = before.get("unequal", {}) if isinstance(before, Mapping) else {}
+    listed = before.get("unequal", {}) if isinstance(before, Mapping) else {}
+    unequal = msgspec.convert(listed, dict[str, str])
     return replace(
         found,
-        unequal=msgspec.convert(unequal, dict[str, str]),
+        checked=found.checked + len(unequal),
+        unequal=unequal,
         undecided={**found.undecided, **found.unequal},
     )
 
