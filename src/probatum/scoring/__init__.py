@@ -15,20 +15,33 @@ if TYPE_CHECKING:
     from probatum.scoring.choice import ChoiceMatch
     from probatum.scoring.code import PassesTests
     from probatum.scoring.exact import ExactMatch, exact_match, loose_text, squad_text, verbatim
+    from probatum.scoring.free_answers import AnswerIncluded, AnswerOverlap, answer_overlap, includes_answer
     from probatum.scoring.majority import best_of_k, majority_at_k, majority_vote
     from probatum.scoring.metrics import MacroRate, PassAtK, Rate
     from probatum.scoring.number import NumberMatch, Tolerance, numbers_equal
     from probatum.scoring.options import OptionLikelihood
     from probatum.scoring.refusal import ReactionMatch, RefusalAware, RefusalRules, Refusals
+    from probatum.scoring.rules import (
+        FollowsInstructions,
+        Instruction,
+        InstructionRate,
+        check_instructions,
+        lint_instructions,
+    )
     from probatum.scoring.stdio import OutputComparison, OutputRules, PassesExamples, compare_output
     from probatum.scoring.texts import Perplexity, TextLikelihood
     from probatum.scoring.tokens import squad_exact, token_f1
 
 __all__ = [
+    "AnswerIncluded",
+    "AnswerOverlap",
     "ByField",
     "ByForm",
     "ChoiceMatch",
     "ExactMatch",
+    "FollowsInstructions",
+    "Instruction",
+    "InstructionRate",
     "MacroRate",
     "NumberMatch",
     "OptionLikelihood",
@@ -45,9 +58,12 @@ __all__ = [
     "Refusals",
     "TextLikelihood",
     "Tolerance",
+    "answer_overlap",
     "best_of_k",
+    "check_instructions",
     "compare_output",
     "exact_match",
+    "lint_instructions",
     "loose_text",
     "majority_at_k",
     "majority_vote",
@@ -64,12 +80,20 @@ _HOMES = {
     "choice": ("ChoiceMatch",),
     "code": ("PassesTests",),
     "exact": ("ExactMatch", "exact_match", "loose_text", "squad_text", "verbatim"),
+    "free_answers": ("AnswerIncluded", "AnswerOverlap", "answer_overlap", "includes_answer"),
     "majority": ("best_of_k", "majority_at_k", "majority_vote"),
     "metrics": ("MacroRate", "PassAtK", "Rate"),
     "options": ("OptionLikelihood",),
     "texts": ("Perplexity", "TextLikelihood"),
     "number": ("NumberMatch", "Tolerance", "numbers_equal"),
     "refusal": ("ReactionMatch", "RefusalAware", "RefusalRules", "Refusals"),
+    "rules": (
+        "FollowsInstructions",
+        "Instruction",
+        "InstructionRate",
+        "check_instructions",
+        "lint_instructions",
+    ),
     "stdio": ("OutputComparison", "OutputRules", "PassesExamples", "compare_output"),
     "tokens": ("squad_exact", "token_f1"),
 }
