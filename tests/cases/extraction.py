@@ -24,7 +24,8 @@ from probatum.extraction.characters import fold_width
 from probatum.extraction.numbers import parse_number
 from probatum.extraction.options import Options
 from probatum.scoring import ChoiceMatch, NumberMatch
-from tests.cases.frame import Given, NotMappedError, Said, agree, begins, operation
+from probatum.scoring.free_answers import answer_overlap, includes_answer
+from tests.cases.frame import Given, NotMappedError, Said, agree, begins, operation, refusal
 
 ITEM = Item(id="case", fields={})
 
@@ -98,8 +99,8 @@ def no_answer_or_text(ours: Any, expected: Any) -> bool:
 
 @operation("extract_boxed", unused=("gold",))
 def boxed(given: Given) -> Any:
-    found = find_boxed(given["text"])
-    if getattr(found, "truncated", False) or (finish(given) is Finish.LENGTH and answer_of(given) is None):
+    found, ended = find_boxed(given["text"]), finish(given)
+    if getattr(found, "truncated", False) or (ended is Finish.LENGTH and answer_of(given) is None):
         return Said("no answer (truncated)")
     return answer_of(given)
 
@@ -187,3 +188,38 @@ def score_choice(given: Given) -> bool:
     response = Response(request="", text=f"Answer: {given['label']}")
     graded = ChoiceMatch(OptionLetter(labels=labels)).grade(item, 0, [response])
     return graded.scores.get("correct") == 1.0
+
+
+# ── free answers ────────────────────────────────────────────────────────────────────────────────────
+
+
+@operation("fuzzy_match")
+def fuzzy_match(given: Given) -> Any:
+    golds = given["gold"] if isinstance(given["gold"], list) else [given["gold"]]
+    return refusal(lambda: includes_answer(given["pred"], golds))
+
+
+def overlap(pred: str, gold: list[str]) -> Any:
+    return refusal(lambda: answer_overlap(pred, gold))
+
+
+@operation("qa_f1_many")
+def qa_f1_many(given: Given) -> list[Any]:
+    scored = [overlap(pred, gold) for pred, gold in given["cases"]]
+    return [each if isinstance(each, Said) else each.f1 for each in scored]
+
+
+@operation("qa_f1_em", "qa_f1")
+def qa_f1_em(given: Given) -> Any:
+    gold = given["gold"] if isinstance(given["gold"], list) else [given["gold"]]
+    scored = overlap(given["pred"], gold)
+    return scored if isinstance(scored, Said) else {"em": scored.exact, "f1": scored.f1}
+
+
+@operation("scale_check")
+def scale_check(given: Given) -> dict[str, float]:
+    scored = [answer_overlap(pred, [gold]) for pred, gold in zip(given["preds"], given["golds"], strict=True)]
+    return {
+        "exact_match": sum(each.exact for each in scored) / len(scored),
+        "f1": sum(each.f1 for each in scored) / len(scored),
+    }

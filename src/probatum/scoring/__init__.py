@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from probatum.scoring.exact import ExactMatch, exact_match, loose_text, squad_text, verbatim
     from probatum.scoring.free_answers import AnswerIncluded, AnswerOverlap, answer_overlap, includes_answer
     from probatum.scoring.majority import best_of_k, majority_at_k, majority_vote
+    from probatum.scoring.math import Conventions, Equivalence, MathMatch, compare_answers, math_equal
     from probatum.scoring.metrics import MacroRate, PassAtK, Rate
     from probatum.scoring.number import NumberMatch, Tolerance, numbers_equal
     from probatum.scoring.options import OptionLikelihood
@@ -38,11 +39,14 @@ __all__ = [
     "ByField",
     "ByForm",
     "ChoiceMatch",
+    "Conventions",
+    "Equivalence",
     "ExactMatch",
     "FollowsInstructions",
     "Instruction",
     "InstructionRate",
     "MacroRate",
+    "MathMatch",
     "NumberMatch",
     "OptionLikelihood",
     "OutputComparison",
@@ -62,9 +66,12 @@ __all__ = [
     "best_of_k",
     "check_instructions",
     "compare_output",
+    "compare_answers",
     "exact_match",
+    "includes_answer",
     "lint_instructions",
     "loose_text",
+    "math_equal",
     "majority_at_k",
     "majority_vote",
     "numbers_equal",
@@ -82,6 +89,7 @@ _HOMES = {
     "exact": ("ExactMatch", "exact_match", "loose_text", "squad_text", "verbatim"),
     "free_answers": ("AnswerIncluded", "AnswerOverlap", "answer_overlap", "includes_answer"),
     "majority": ("best_of_k", "majority_at_k", "majority_vote"),
+    "math": ("Conventions", "Equivalence", "MathMatch", "compare_answers", "math_equal"),
     "metrics": ("MacroRate", "PassAtK", "Rate"),
     "options": ("OptionLikelihood",),
     "texts": ("Perplexity", "TextLikelihood"),
