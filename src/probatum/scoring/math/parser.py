@@ -1,0 +1,1124 @@
+"""From tokens to typed values: the whole of an answer, or nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Final, Literal
+
+from probatum.scoring.math.forms import ONE, PI, ZERO, E, Form, I, function, substitute, variable
+from probatum.scoring.math.functions import FUNCTIONS, absolute, binomial, factorial_of, root
+from probatum.scoring.math.lexer import Token, Unreadable
+from probatum.scoring.math.regions import (
+    EVERYTHING,
+    NOTHING,
+    Unordered,
+    inequalities,
+    intersect,
+    point,
+    subtract,
+    unite,
+)
+from probatum.scoring.math.values import (
+    Base,
+    Clock,
+    Collection,
+    Equation,
+    Interval,
+    Matrix,
+    Ratio,
+    Region,
+    Scalar,
+    Text,
+    Value,
+)
+
+__all__ = ["INFINITY", "Parser", "as_region"]
+
+INFINITY: Final = Form({((next(iter(variable("∞").atoms())), 1),): Fraction(1)})
+"""A symbol; intervals take it as their missing end."""
+_DEEPEST: Final = 40
+"""Nesting of brackets and functions."""
+_LONGEST_SUM: Final = 200
+"""Summands up to which a finite sum is worked out."""
+_END: Final = Token("end of text", "")
+_STARTS: Final = frozenset({"number", "name", "function", "(", "[", "\\{", "{", "begin", "field"})
+_START_COMMANDS: Final = frozenset(
+    [
+        "frac",
+        "dfrac",
+        "tfrac",
+        "cfrac",
+        "sqrt",
+        "binom",
+        "dbinom",
+        "tbinom",
+        "pi",
+        "infty",
+        "sum",
+        "prod",
+        "overline",
+        "lvert",
+        "lfloor",
+        "lceil",
+    ]
+)
+_IN_UNITS: Final = frozenset({"^", "{", "/", "*", "-", "("})
+"""What a unit has before a digit or a single letter: m^2, km/h."""
+_APPLIED: Final = frozenset("fgFG")
+"""Letters that are functions before a parenthesis, whatever stands in it."""
+_PERHAPS_APPLIED: Final = frozenset("hpquvwyABCDGHIJKLMNPQRSTUVWXYZ")
+"""Letters that are functions before a single name or number in parentheses."""
+_MATRICES: Final = frozenset(["pmatrix", "bmatrix", "matrix", "Bmatrix", "vmatrix", "smallmatrix", "array"])
+
+
+class Parser:
+    """Recursive descent over one answer; every method reads from where the last one stopped."""
+
+    def __init__(self, tokens: list[Token]) -> None:
+        self.tokens = tokens
+        self.at = 0
+        self.depth = 0
+        self.bars = 0
+        """Open bars of absolute values: then the next bar closes."""
+        self.sign = 1
+        """Which of two signs ± stands for at present."""
+        self.doubled = False
+        """Whether a ± was read."""
+        self.indices: list[str] = []
+        """Indices of the sums that are open: there, i is no imaginary unit."""
+
+    # -- moving
+
+    @property
+    def token(self) -> Token:
+        """The next one."""
+        return self.tokens[self.at] if self.at < len(self.tokens) else _END
+
+    def next_is(self, *kinds: str) -> bool:
+        """Whether the next token is of one of the kinds."""
+        return self.token.kind in kinds
+
+    def after(self, ahead: int = 1) -> Token:
+        """A later one."""
+        return self.tokens[self.at + ahead] if self.at + ahead < len(self.tokens) else _END
+
+    def take(self, *kinds: str) -> Token | None:
+        """The next token if it is of one of the kinds."""
+        if self.token.kind in kinds:
+            self.at += 1
+            return self.tokens[self.at - 1]
+        return None
+
+    def expect(self, *kinds: str) -> Token:
+        """The next token.
+
+        Raises:
+            Unreadable: it is of another kind.
+        """
+        found = self.take(*kinds)
+        if found is None:
+            raise Unreadable(f"{self.token.text[:20]!r} is not expected here")
+        return found
+
+    # -- lists
+
+    def whole(self) -> Value:
+        """The value of the whole answer.
+
+        Raises:
+            Unreadable: it does not parse to its end.
+        """
+        value = self.listed()
+        if self.token is not _END:
+            raise Unreadable(f"{self.token.text[:20]!r} is left over")
+        return value
+
+    def listed(self) -> Value:
+        """Values by commas, semicolons, `and`, `or`."""
+        groups: list[list[Value]] = [self.element()]
+        joins: list[str] = []
+        while (join := self.take(",", ";", "join")) is not None:
+            while self.next_is("join", ","):
+                join = self.expect("join", ",")
+            if self.token is _END:
+                break
+            sign = join.text if join.kind == "join" else join.kind
+            joins.append(sign)
+            if sign == ";":
+                groups.append(self.element())
+            else:
+                groups[-1] += self.element()
+        if "," in joins and ";" in joins:
+            return Collection("list", tuple(_grouped(group) for group in groups))
+        items = [item for group in groups for item in group]
+        if len(items) == 1:
+            return items[0]
+        joined = _joined(items, joins)
+        return joined if joined is not None else Collection("list", tuple(items))
+
+    def element(self) -> list[Value]:
+        """One value, or two where it holds ±."""
+        start, before = self.at, self.doubled
+        self.doubled, self.sign = False, 1
+        found = [self.relation()]
+        if self.doubled:
+            self.at, self.sign = start, -1
+            found.append(self.relation())
+            self.sign = 1
+        self.doubled = before
+        return found
+
+    # -- relations
+
+    def relation(self) -> Value:
+        """An expression, or a chain of expressions with relations between them."""
+        values, signs = [self.united()], list[str]()
+        while (sign := self.take("relation")) is not None:
+            if sign.text in {"to"}:
+                raise Unreadable("an arrow")
+            signs.append(sign.text)
+            values.append(self.united())
+        if not signs:
+            return values[0]
+        while len(signs) > 1 and signs[-1] == "~":  # x = 1/3 ≈ 0.33: the exact value counts
+            signs.pop()
+            values.pop()
+        kinds = set(signs)
+        if kinds <= {"=", "~"}:
+            return _equation(values)
+        if kinds == {"in"} and len(values) == 2:  # noqa: PLR2004 - x ∈ A
+            return _member(values[0], values[1])
+        if kinds <= {"<", ">", "<=", ">=", "!="}:
+            return inequalities([_form(each) for each in values], signs)
+        raise Unreadable("a mixed chain of relations")
+
+    def united(self) -> Value:
+        """Sets with ∪, ∩ and ∖ between them; a ratio."""
+        value = self.summed()
+        if self.next_is(":"):
+            return self.ratio(value)
+        while (sign := self.take("set")) is not None:
+            left, right = as_region(value), as_region(self.summed())
+            try:
+                if sign.text in {"cup", "bigcup"}:
+                    value = unite([left, right])
+                elif sign.text == "cap":
+                    value = intersect(left, right)
+                else:
+                    value = subtract(left, right)
+            except Unordered:
+                if sign.text != "cup":
+                    raise Unreadable("sets whose ends have no order") from None
+                value = Region((*left.parts, *right.parts))
+        return value
+
+    def ratio(self, first: Value) -> Value:
+        """A : b : c."""
+        parts = [_form(first)]
+        while self.take(":"):
+            parts.append(_form(self.summed()))
+        return Ratio(tuple(parts))
+
+    # -- arithmetic
+
+    def nested(self, read: Callable[[], Value]) -> Value:
+        """Reads something one level deeper.
+
+        Raises:
+            Unreadable: it is too deep.
+        """
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            raise Unreadable("nested too deeply")
+        value = read()
+        self.depth -= 1
+        return value
+
+    def summed(self) -> Value:
+        """Terms with + and − between them."""
+        value = self.signed()
+        while self.next_is("+", "-", "pm"):
+            sign = self._sign()
+            value = _added(value, self.product(), sign)
+        return value
+
+    def _sign(self) -> int:
+        token = self.expect("+", "-", "pm")
+        if token.kind == "pm":
+            self.doubled = True
+            return self.sign if token.text == "pm" else -self.sign
+        return 1 if token.kind == "+" else -1
+
+    def signed(self) -> Value:
+        """A term with its signs."""
+        sign = 1
+        for _ in range(6):
+            if not self.next_is("+", "-", "pm"):
+                break
+            sign *= self._sign()
+        value = self.product()
+        return value if sign > 0 else _negated(value)
+
+    def product(self) -> Value:
+        """Factors, with or without signs between them, and the unit after a number."""
+        money = self.take("currency")
+        value = self.power()
+        while True:
+            if self.take("*"):
+                value = _times(value, self.factor())
+            elif self.next_is("/") and not self._unit_follows():
+                self.at += 1
+                value = _divided(value, self.factor())
+            elif self._starts() and not self._unit_follows():
+                if self._mixed(value):
+                    continue_with = self.power()
+                    value = _added(value, continue_with, 1)
+                else:
+                    value = _times(value, self.power())
+            else:
+                break
+        if money is not None and isinstance(value, Scalar):
+            value = replace(value, unit=money.text)
+        return self._unit(value)
+
+    def factor(self) -> Value:
+        """A factor that may have a sign of its own."""
+        if self.next_is("+", "-", "pm"):
+            sign = self._sign()
+            value = self.power()
+            return value if sign > 0 else _negated(value)
+        return self.power()
+
+    def _starts(self) -> bool:
+        token = self.token
+        if token.kind in _STARTS:
+            previous = self.tokens[self.at - 1] if self.at else _END
+            return not (
+                token.kind == "number" and previous.kind in {"number"} and not self._fraction_follows()
+            )
+        if token.kind == "command":
+            return token.text in _START_COMMANDS
+        return token.kind in {"|", "Vert"} and self.bars == 0
+
+    def _fraction_follows(self) -> bool:
+        return (
+            self.after().kind == "/"
+            and self.after(2).kind == "number"
+            and self.tokens[self.at - 1].text.isdigit()
+            and self.token.spaced
+        )
+
+    def _mixed(self, value: Value) -> bool:
+        """3\\frac{1}{2} and 3 1/2 are mixed numbers."""
+        previous = self.tokens[self.at - 1]
+        if previous.kind != "number" or not previous.text.isdigit() or not isinstance(value, Scalar):
+            return False
+        if value.form.integer is None or value.form.integer != int(previous.text):
+            return False
+        if self.next_is("number"):
+            numerator, denominator = self.token.value, self.after(2).value
+            if numerator is None or not denominator:
+                raise Unreadable("a fraction without a denominator")
+            self.tokens[self.at : self.at + 3] = [Token("number", "", numerator / denominator)]
+            return numerator < denominator
+        if self.token.kind != "command" or self.token.text not in {"frac", "dfrac", "tfrac", "cfrac"}:
+            return False
+        start = self.at
+        fraction = self.nested(self.power)
+        self.at = start
+        inside = fraction.form.constant if isinstance(fraction, Scalar) else None
+        return inside is not None and 0 < inside < 1
+
+    def _unit_follows(self) -> bool:
+        """A word, or a single letter after a number and a blank (5 m, at the very end)."""
+        if self.next_is("word", "currency"):
+            return True
+        if self.next_is("("):  # 9 (apples)
+            return self.after().kind == "word"
+        if self.next_is("/"):
+            return self.at > 0 and self.after().kind == "word"
+        return False
+
+    def _unit(self, value: Value) -> Value:
+        if self.next_is("%") and isinstance(value, Scalar):
+            self.at += 1
+            if self._ends():
+                return replace(value, unit="%")
+            return Scalar(value.form.scaled(Fraction(1, 100)))
+        if not self._unit_follows() or not isinstance(value, Scalar | Base | Clock | Text | Collection):
+            return value
+        words: list[str] = []
+        while self.next_is("word", "currency", "/", "^", "number", "*", "name", "(", ")", "{", "}", "-", "'"):
+            if self.next_is(")", "{", "}", "'") and not words:
+                break
+            token = self.token
+            opener = {")": "(", "}": "{"}.get(token.kind)
+            if opener is not None and not any(word.strip() == opener for word in words):
+                break
+            if token.kind in {"number", "name"} and self.tokens[self.at - 1].kind not in _IN_UNITS:
+                raise Unreadable("a number or a name among words")
+            words.append((" " if token.spaced or token.kind == "word" else "") + token.text)
+            self.at += 1
+        if not self._ends():
+            raise Unreadable("words between mathematics")
+        unit = re.sub(r"[{}]|^\(|\)$", "", "".join(words).strip()).strip()
+        if isinstance(value, Scalar):
+            return replace(value, unit=unit)
+        return value
+
+    def _ends(self) -> bool:
+        return self.next_is(
+            "end of text", ",", ";", "join", ")", "]", "\\}", "}", "relation", "&", "row", "end", "+", "-"
+        )
+
+    def power(self) -> Value:
+        """A base with exponents, factorials and degree signs behind it."""
+        value = self.atom()
+        while True:
+            if self.take("^"):
+                if self.token.text == "circ" or self.next_is("°"):
+                    self.at += 1
+                    value = self._degrees(value)
+                elif self.next_is("{") and self.after().text == "circ" and self.after(2).kind == "}":
+                    self.at += 3
+                    value = self._degrees(value)
+                else:
+                    value = self._raised(value)
+            elif self.next_is("°") or (self.token.kind == "command" and self.token.text == "degree"):
+                self.at += 1
+                value = self._degrees(value)
+            elif self.next_is("!"):
+                self.at += 1
+                value = Scalar(factorial_of(_form(value)))
+            elif self.next_is("%") and not self._closes(1):
+                self.at += 1
+                value = Scalar(_form(value).scaled(Fraction(1, 100)))
+            else:
+                return value
+
+    def _closes(self, ahead: int) -> bool:
+        start = self.at
+        self.at += ahead
+        ends = self._ends() or self.next_is("word")
+        self.at = start
+        return ends
+
+    def _degrees(self, value: Value) -> Value:
+        if self.next_is("name") and self.token.text in "CF" and self.at + 1 == len(self.tokens):
+            unit = "°" + self.expect("name").text
+        elif self.next_is("word") and self.token.text in "CF":
+            unit = "°" + self.expect("word").text
+        else:
+            unit = "°"
+        return Scalar(_form(value), unit=unit)
+
+    def _raised(self, value: Value) -> Value:
+        sign = 1
+        while self.next_is("-", "+"):
+            sign *= self._sign()
+        exponent = self.nested(self.argument) if not self.next_is("name", "number") else self._single()
+        form = _form(exponent)
+        if isinstance(value, Matrix):
+            return _matrix_power(value, form.integer)
+        return Scalar(_form(value).raised(form if sign > 0 else -form))
+
+    def _single(self) -> Value:
+        """One letter or digit as an exponent; a number in plain text counts whole (2^10)."""
+        return self.nested(self.atom)
+
+    # -- atoms
+
+    def atom(self) -> Value:
+        """The smallest part.
+
+        Raises:
+            Unreadable: nothing that could be one stands here.
+        """
+        token = self.token
+        read = _ATOMS.get(token.kind)
+        if read is None:
+            raise Unreadable(f"{token.text[:20]!r} begins no expression")
+        self.at += 1
+        return read(self, token)
+
+    def number(self, token: Token) -> Value:
+        """A number; with a subscript, digits in a base."""
+        if token.value is None:
+            raise Unreadable("a number without a value")
+        if self.next_is("_"):
+            return self.base(token.text)
+        if token.text.isdigit() and self.next_is("name") and self._base_ahead():
+            digits = token.text
+            while not self.next_is("_"):
+                digits += self.expect("name", "number").text
+            return self.base(digits)
+        return Scalar(Form.of(token.value), decimal="." in token.text)
+
+    def _base_ahead(self) -> bool:
+        """Letters are digits of a base where a numeric subscript follows them: 2A_{16}."""
+        ahead = 0
+        while self.after(ahead).kind in {"name", "number"} and not self.after(ahead).spaced and ahead < 40:  # noqa: PLR2004
+            text = self.after(ahead).text
+            if not (text.isdigit() or (len(text) == 1 and text in "ABCDEFabcdef")):
+                return False
+            ahead += 1
+        if self.after(ahead).kind != "_":
+            return False
+        base = self.after(ahead + 1) if self.after(ahead + 1).kind != "{" else self.after(ahead + 2)
+        return base.text == "16"
+
+    def base(self, digits: str) -> Value:
+        """The base after the digits."""
+        self.expect("_")
+        grouped = self.take("{")
+        while self.take("("):
+            pass
+        name = self.expect("number", "word")
+        base = name.value.numerator if name.value is not None else _BASES.get(name.text.lower())
+        while self.take(")"):
+            pass
+        if grouped:
+            self.expect("}")
+        if base is None or not 2 <= base <= 36 or not digits.isalnum():  # noqa: PLR2004 - what `int` reads
+            raise Unreadable("no base")
+        return Base(digits.lstrip("0").upper() or "0", int(base))
+
+    def name(self, token: Token) -> Value:
+        """A variable, a constant, or a function applied to something."""
+        text = token.text
+        if text in {"angle", "triangle"}:
+            return Scalar(function(text, _form(self.nested(self.named_points))))
+        if self.next_is("_"):
+            return self._indexed(text)
+        text += self._primes()
+        if self.next_is("(") and self._applies(text):
+            return Scalar(function(text, *map(_form, self._arguments())))
+        if text in self.indices:
+            return Scalar(variable(text))
+        if text == "e":
+            return Scalar(E)
+        if text == "i":
+            return Scalar(I)
+        return Scalar(variable(text))
+
+    def _primes(self) -> str:
+        primes = ""
+        while self.take("'"):
+            primes += "'"
+        if self.next_is("^") and (
+            self.after().kind == "'" or (self.after().kind == "{" and self.after(2).kind == "'")
+        ):
+            self.at += 1
+            grouped = self.take("{")
+            while self.take("'"):
+                primes += "'"
+            if grouped:
+                self.expect("}")
+        return primes
+
+    def named_points(self) -> Value:
+        """The letters after ∠ and △, as one name."""
+        letters = ""
+        while self.next_is("name") and len(self.token.text) == 1 and self.token.text.isupper():
+            letters += self.expect("name").text
+            if self.take("_"):
+                letters += f"_{_form(self.argument()).key}"
+        if not letters:
+            return self.argument()
+        return Scalar(variable(letters))
+
+    def _indexed(self, name: str) -> Value:
+        self.expect("_")
+        if self.next_is("{"):
+            self.at += 1
+            index = self._index_in_braces()
+        else:
+            token = self.expect("number", "name", "word")
+            index = Form.of(token.value) if token.value is not None else variable(token.text)
+        name += self._primes()
+        if index.constant is not None:
+            full = f"{name}_{index.key}"
+            if self.next_is("(") and self._applies(name):
+                return Scalar(function(full, *map(_form, self._arguments())))
+            return Scalar(variable(full))
+        return Scalar(function(f"{name}_", index))
+
+    def _index_in_braces(self) -> Form:
+        """An index: an expression, or a row of names that mean nothing but themselves (S_{ABC}, a_{i,j})."""
+        start = self.at
+        try:
+            inside = self.nested(self.listed)
+            self.expect("}")
+            if isinstance(inside, Scalar):
+                return inside.form
+        except Unreadable:
+            self.at = start
+        words = ""
+        while not self.next_is("}", "end of text"):
+            words += self.token.text
+            self.at += 1
+        self.expect("}")
+        return variable(words)
+
+    def _applies(self, name: str) -> bool:
+        if name.rstrip("'") in _APPLIED or name in {"phi", "varphi", "psi", "Phi"} or "'" in name:
+            return True
+        if name not in _PERHAPS_APPLIED and self.after().text not in {"t", "0"}:
+            return False
+        return self.after().kind in {"name", "number", "word"} and self.after(2).kind == ")"
+
+    def _arguments(self) -> tuple[Value, ...]:
+        self.expect("(")
+        items = self._items(")")
+        self.expect(")")
+        return tuple(items)
+
+    def _items(self, *closers: str) -> list[Value]:
+        """Values up to a closing sign, which is left."""
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            raise Unreadable("nested too deeply")
+        bars, self.bars = self.bars, 0
+        items: list[Value] = []
+        while not self.next_is(*closers):
+            items.append(self.relation())
+            if self.take(",", ";") is None:
+                break
+        self.bars = bars
+        self.depth -= 1
+        return items
+
+    def parenthesis(self, _: Token) -> Value:
+        """A group, a tuple, or an interval that is open on the left."""
+        items = self._items(")", "]")
+        closer = self.expect(")", "]")
+        if closer.kind == "]":
+            return _interval(items, low_closed=False, high_closed=True)
+        if len(items) == 1:
+            return items[0]
+        if len(items) == 2 and (_infinite(items[0]) or _infinite(items[1])):  # noqa: PLR2004 - two ends
+            return _interval(items, low_closed=False, high_closed=False)
+        return Collection("tuple", tuple(items))
+
+    def bracket(self, _: Token) -> Value:
+        """A group, a list in brackets, or an interval that is closed on the left."""
+        items = self._items(")", "]", "[")
+        closer = self.expect(")", "]", "[")
+        if closer.kind in {")", "["}:
+            return _interval(items, low_closed=True, high_closed=False)
+        if len(items) == 1:
+            return items[0]
+        if len(items) == 2 and (_infinite(items[0]) or _infinite(items[1])):  # noqa: PLR2004 - two ends
+            return _interval(items, low_closed=True, high_closed=True)
+        return Collection("bracket", tuple(items))
+
+    def outward(self, _: Token) -> Value:
+        """]a, b[ and ]a, b]: an interval as it is written in French."""
+        items = self._items("[", "]")
+        closer = self.expect("[", "]")
+        return _interval(items, low_closed=False, high_closed=closer.kind == "]")
+
+    def angled(self) -> Value:
+        """⟨a, b⟩ is a vector."""
+        items: list[Value] = []
+        while not (self.token.kind == "command" and self.token.text == "rangle"):
+            items.append(self.nested(self.relation))
+            if self.take(",", ";") is None:
+                break
+        if self.expect("command").text != "rangle":
+            raise Unreadable("an angle bracket that is not closed")
+        return Collection("tuple", tuple(items))
+
+    def braces(self, _: Token) -> Value:
+        """A set by its elements or by a condition."""
+        closer = "\\}"
+        if self.take(closer):
+            return NOTHING
+        if self._condition_follows():
+            self.at += 2
+            region = self.nested(self.listed)
+            self.expect(closer)
+            return region
+        items: list[Value] = []
+        while not self.next_is(closer):
+            items += self._element_inside()
+            if self.take(",", ";", "join") is None:
+                break
+        self.expect(closer)
+        return Collection("set", tuple(items))
+
+    def _element_inside(self) -> list[Value]:
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            raise Unreadable("nested too deeply")
+        bars, self.bars = self.bars, 0
+        sign = self.sign
+        found = self.element()
+        self.bars, self.sign = bars, sign
+        self.depth -= 1
+        return found
+
+    def _condition_follows(self) -> bool:
+        if not self.next_is("name"):
+            return False
+        sign = self.after()
+        return sign.kind in {"|", ":"} or (sign.kind == "command" and sign.text in {"mid", "vert"})
+
+    def group(self, _: Token) -> Value:
+        """Braces that only group."""
+        if self.take("}"):
+            return self.atom() if self._starts() else Collection("list", ())
+        bars, self.bars = self.bars, 0
+        value = self.nested(self._list_inside)
+        self.bars = bars
+        self.expect("}")
+        return value
+
+    def _list_inside(self) -> Value:
+        sign, doubled = self.sign, self.doubled
+        start = self.at
+        value = self.relation()
+        if not self.next_is(",", ";", "join"):
+            return value
+        self.at, self.sign, self.doubled = start, sign, doubled
+        value = self.listed()
+        self.sign = sign
+        return value
+
+    def bar(self, token: Token) -> Value:
+        """|x|."""
+        self.bars += 1
+        value = self.nested(self.summed)
+        self.bars -= 1
+        if not (token.kind == self.token.kind or self.token.text in {"rvert", "vert", "Vert"}):
+            raise Unreadable("a bar that is not closed")
+        self.at += 1
+        return Scalar(absolute(_form(value)))
+
+    def field(self, token: Token) -> Value:
+        """ℝ; other fields of numbers are names."""
+        if token.text == "R":
+            return EVERYTHING
+        return Text(f"the field {token.text}".casefold())
+
+    def word(self, token: Token) -> Value:
+        """Words alone, such as a name or an option's letter."""
+        words = [token.text]
+        while (following := self.take("word", "name", "number")) is not None:
+            words.append(following.text)
+        return Text(" ".join(words).casefold().strip(" ()."))
+
+    def clock(self, token: Token) -> Value:
+        """12:30, perhaps with the half of the day."""
+        found = re.fullmatch(r"(\d+):(\d+)(?::(\d+))?\s*(?:([ap]).*)?", token.text, re.DOTALL)
+        if found is None:
+            raise Unreadable("no time of day")
+        half = found[4] or ""
+        if not half and self.next_is("word"):
+            said = re.fullmatch(r"([ap])\.?\s?m\.?", self.token.text.strip().lower())
+            if said is not None:
+                self.at += 1
+                half = said[1]
+        return Clock(tuple(int(part) for part in found.group(1, 2, 3) if part is not None), half)
+
+    # -- commands
+
+    def command(self, token: Token) -> Value:
+        """A structure of LaTeX."""
+        name = token.text
+        if name in {"frac", "dfrac", "tfrac", "cfrac"}:
+            top, under = self.nested(self.argument), self.nested(self.argument)
+            return _divided(top, under)
+        if name == "sqrt":
+            return self.square_root()
+        if name in {"binom", "dbinom", "tbinom"}:
+            return Scalar(binomial(_form(self.nested(self.argument)), _form(self.nested(self.argument))))
+        if name == "pi":
+            return Scalar(PI)
+        if name == "infty":
+            return Scalar(INFINITY)
+        if name in {"emptyset", "varnothing", "oslash"}:
+            return NOTHING
+        if name in {"sum", "prod"}:
+            return self.series(name)
+        if name == "overline":
+            return Scalar(function("overline", _form(self.nested(self.argument))))
+        return self._bracketed(name)
+
+    def _bracketed(self, name: str) -> Value:
+        if name == "langle":
+            return self.angled()
+        if name in {"lvert", "vert"}:
+            return self.bar(self.tokens[self.at - 1])
+        if name in {"lfloor", "lceil"}:
+            inside = _form(self.nested(self.summed))
+            if self.expect("command").text != "r" + name[1:]:
+                raise Unreadable("a bracket that is not closed")
+            return Scalar(FUNCTIONS["floor" if name == "lfloor" else "ceil"](inside))
+        if name in {"lbrace", "lbrack"}:
+            raise Unreadable(f"\\{name}")
+        raise Unreadable(f"\\{name} is not expected here")
+
+    def argument(self) -> Value:
+        """What a command takes: a group, or one digit or letter (\\frac12)."""
+        if self.take("{"):
+            return self.group(self.token)
+        token = self.token
+        if token.kind == "number" and token.text.isdigit() and len(token.text) > 1:
+            self.tokens[self.at : self.at + 1] = [
+                Token("number", digit, Fraction(int(digit))) for digit in token.text
+            ]
+        if token.kind in {"number", "name", "command"}:
+            self.at += 1
+            if token.kind == "number":
+                digit = self.tokens[self.at - 1]
+                return Scalar(Form.of(digit.value or 0), decimal="." in digit.text)
+            if token.kind == "name" and token.text not in {"e", "i"}:
+                return Scalar(variable(token.text))
+            return self.name(token) if token.kind == "name" else self.command(token)
+        return self.atom()
+
+    def square_root(self) -> Value:
+        """√, with an index in brackets."""
+        index = Form.of(2)
+        if self.take("["):
+            index = _form(self.nested(self.summed))
+            self.expect("]")
+        return Scalar(root(_form(self.nested(self.argument)), index))
+
+    def applied(self, token: Token) -> Value:
+        """A function with its exponent, base and argument."""
+        name, exponent, base = token.text, None, None
+        for _ in range(2):
+            if self.take("^"):
+                exponent = _form(self.nested(self.factor_of_exponent))
+            elif name == "log" and self.take("_"):
+                base = _form(self.nested(self.argument))
+        if name in {"gcd", "lcm", "max", "min"}:
+            return Scalar(FUNCTIONS[name](*map(_form, self._arguments_of_extreme())))
+        inside = self.nested(self._argument_of_function)
+        form = _form(inside)
+        if isinstance(inside, Scalar) and inside.unit == "°":
+            form = (form * PI).scaled(Fraction(1, 180))
+        inverse = exponent is not None and exponent.constant == -1 and name in {"sin", "cos", "tan"}
+        value = FUNCTIONS["arc" + name if inverse else name](form)
+        if base is not None:
+            value = FUNCTIONS["ln"](form) / FUNCTIONS["ln"](base)
+        return Scalar(value.raised(exponent) if exponent is not None and not inverse else value)
+
+    def factor_of_exponent(self) -> Value:
+        """An exponent with a sign."""
+        if self.next_is("-"):
+            self.at += 1
+            return _negated(self.argument())
+        return self.argument()
+
+    def _arguments_of_extreme(self) -> tuple[Value, ...]:
+        if self.next_is("("):
+            return self._arguments()
+        self.expect("\\{")
+        items = self._items("\\}")
+        self.expect("\\}")
+        return tuple(items)
+
+    def _argument_of_function(self) -> Value:
+        """A group, or factors up to the next sign or function: sin 2x cos x."""
+        if self.next_is("("):
+            return self.power()
+        value = self.power()
+        while self._starts() and not self.next_is("function", "(", "\\{", "begin"):
+            value = _times(value, self.power())
+        if self.next_is("/") and self.after().kind == "number":
+            self.at += 1
+            value = _divided(value, self.power())
+        return value
+
+    def series(self, name: Literal["sum", "prod"] | str) -> Value:
+        """A sum or a product over an index; finite ones are worked out."""
+        self.expect("_")
+        self.expect("{")
+        index = self.expect("name").text
+        if self.expect("relation").text != "=":
+            raise Unreadable("a sum over a set")
+        low = _form(self.nested(self.summed))
+        self.expect("}")
+        self.expect("^")
+        high = _form(self.nested(self.argument))
+        self.indices.append(index)
+        body = _form(self.nested(self.product))
+        self.indices.pop()
+        first, last = low.integer, high.integer
+        if first is None or last is None or last - first > _LONGEST_SUM:
+            depth = sum(each.startswith("#") for each in body.variables)
+            own = variable(f"#{depth}")
+            return Scalar(function(name, low, high, substitute(body, index, own, FUNCTIONS), own))
+        total = ZERO if name == "sum" else ONE
+        for number in range(first, last + 1):
+            each = substitute(body, index, Form.of(number), FUNCTIONS)
+            total = total + each if name == "sum" else total * each
+        return Scalar(total)
+
+    def matrix(self, token: Token) -> Value:
+        """Rows by `\\\\`, cells by `&`."""
+        if token.text not in _MATRICES:
+            raise Unreadable(f"the environment {token.text[:20]}")
+        rows: list[tuple[Value, ...]] = []
+        row: list[Value] = []
+        while not self.next_is("end"):
+            row.append(self.nested(self.relation))
+            if self.take("&"):
+                continue
+            rows.append(tuple(row))
+            row = []
+            if not self.take("row"):
+                break
+        self.expect("end")
+        if row or not rows or len({len(each) for each in rows}) != 1:
+            raise Unreadable("a matrix whose rows differ in length")
+        return Matrix(tuple(rows))
+
+
+_BASES: Final = {
+    "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
+    "eleven": 11, "twelve": 12, "sixteen": 16,
+}  # fmt: skip
+
+_ATOMS: Final[dict[str, Callable[[Parser, Token], Value]]] = {
+    "number": Parser.number,
+    "name": Parser.name,
+    "function": Parser.applied,
+    "command": Parser.command,
+    "(": Parser.parenthesis,
+    "[": Parser.bracket,
+    "]": Parser.outward,
+    "{": Parser.group,
+    "\\{": Parser.braces,
+    "|": Parser.bar,
+    "Vert": Parser.bar,
+    "begin": Parser.matrix,
+    "field": Parser.field,
+    "word": Parser.word,
+    "clock": Parser.clock,
+}
+
+
+def _form(value: Value) -> Form:
+    if isinstance(value, Scalar):
+        if value.unit == "%":
+            return value.form.scaled(Fraction(1, 100))
+        return value.form
+    if isinstance(value, Collection) and value.kind == "list" and not value.items:
+        return ONE
+    if isinstance(value, Clock) and not value.half and len(value.parts) == 2 and value.parts[1]:  # noqa: PLR2004
+        return Form.of(Fraction(*value.parts))
+    raise Unreadable("a number is expected here")
+
+
+def _added(one: Value, two: Value, sign: int) -> Value:
+    if isinstance(one, Matrix) and isinstance(two, Matrix):
+        if _shape(one) != _shape(two):
+            raise Unreadable("matrices of different shape")
+        return Matrix(
+            tuple(
+                tuple(_added(x, y, sign) for x, y in zip(left, right, strict=True))
+                for left, right in zip(one.rows, two.rows, strict=True)
+            )
+        )
+    left, right = _form(one), _form(two)
+    unit = _common_unit(one, two)
+    if unit:
+        left, right = (
+            one.form if isinstance(one, Scalar) else left,
+            two.form if isinstance(two, Scalar) else right,
+        )
+    return Scalar(left + right if sign > 0 else left - right, unit=unit)
+
+
+def _common_unit(one: Value, two: Value) -> str:
+    """The unit of a sum, where both have the same."""
+    if isinstance(one, Scalar) and isinstance(two, Scalar):
+        if one.unit == two.unit:
+            return one.unit
+        if {one.unit, two.unit} - {"", "%", "°"}:
+            raise Unreadable("a sum of different units")
+    return ""
+
+
+def _negated(value: Value) -> Value:
+    if isinstance(value, Scalar):
+        return replace(value, form=-value.form)
+    if isinstance(value, Matrix):
+        return Matrix(tuple(tuple(_negated(each) for each in row) for row in value.rows))
+    if isinstance(value, Base):
+        return replace(value, negative=not value.negative)
+    raise Unreadable("a sign before what is no number")
+
+
+def _shape(matrix: Matrix) -> tuple[int, int]:
+    return len(matrix.rows), len(matrix.rows[0])
+
+
+def _times(one: Value, two: Value) -> Value:
+    if isinstance(one, Matrix) and isinstance(two, Matrix):
+        return _matrix_product(one, two)
+    if isinstance(one, Matrix) or isinstance(two, Matrix):
+        matrix, factor = (one, two) if isinstance(one, Matrix) else (two, one)
+        assert isinstance(matrix, Matrix)  # noqa: S101 - tells the type checker
+        return Matrix(tuple(tuple(_times(factor, each) for each in row) for row in matrix.rows))
+    unit = one.unit if isinstance(one, Scalar) and one.unit == "°" else ""
+    return Scalar(_form(one) * _form(two), unit=unit)
+
+
+def _divided(one: Value, two: Value) -> Value:
+    if isinstance(one, Matrix):
+        return _times(Scalar(_form(two).to(-1)), one)
+    return Scalar(_form(one) / _form(two))
+
+
+def _matrix_product(one: Matrix, two: Matrix) -> Matrix:
+    if _shape(one)[1] != _shape(two)[0]:
+        raise Unreadable("matrices whose product is not defined")
+    columns = list(zip(*two.rows, strict=True))
+    rows = []
+    for row in one.rows:
+        cells: list[Value] = []
+        for column in columns:
+            total = ZERO
+            for x, y in zip(row, column, strict=True):
+                total += _form(x) * _form(y)
+            cells.append(Scalar(total))
+        rows.append(tuple(cells))
+    return Matrix(tuple(rows))
+
+
+def _matrix_power(matrix: Matrix, exponent: int | None) -> Matrix:
+    if exponent is None or not 1 <= exponent <= 16:  # noqa: PLR2004 - worked out by repeated products
+        raise Unreadable("such a power of a matrix")
+    result = matrix
+    for _ in range(exponent - 1):
+        result = _matrix_product(result, matrix)
+    return result
+
+
+def _infinite(value: Value) -> bool:
+    return isinstance(value, Scalar) and value.form in {INFINITY, -INFINITY}
+
+
+def _interval(items: list[Value], *, low_closed: bool, high_closed: bool) -> Region:
+    if len(items) != 2:  # noqa: PLR2004 - two ends
+        raise Unreadable("an interval of other than two ends")
+    low, high = _form(items[0]), _form(items[1])
+    if low == INFINITY or high == -INFINITY:
+        raise Unreadable("an interval that begins at infinity")
+    start = None if low == -INFINITY else low
+    end = None if high == INFINITY else high
+    return Region(
+        (
+            Interval(
+                start,
+                end,
+                low_closed=low_closed and start is not None,
+                high_closed=high_closed and end is not None,
+            ),
+        )
+    )
+
+
+def as_region(value: Value) -> Region:
+    """The set of reals that a value is, where it may be read so.
+
+    Raises:
+        Unreadable: it is none.
+    """
+    if isinstance(value, Region):
+        return value
+    if isinstance(value, Collection) and value.kind in {"tuple", "bracket"} and len(value.items) == 2:  # noqa: PLR2004
+        closed = value.kind == "bracket"
+        return _interval(list(value.items), low_closed=closed, high_closed=closed)
+    if isinstance(value, Collection) and value.kind == "set":
+        try:
+            return unite([point(_form(item)) for item in value.items])
+        except Unordered:
+            raise Unreadable("a set of symbols in a set of numbers") from None
+    raise Unreadable("no set of numbers")
+
+
+def _name_of(value: Value) -> str:
+    if not isinstance(value, Scalar):
+        raise Unreadable("no name")
+    return next(iter(value.form.variables)) if len(value.form.variables) == 1 else value.form.key
+
+
+def _member(one: Value, two: Value) -> Value:
+    """X ∈ A."""
+    if isinstance(two, Collection) and two.kind == "set":
+        return two
+    return replace(as_region(two), variable=_name_of(one))
+
+
+def _equation(values: list[Value]) -> Value:
+    left, right = values[0], values[-1]
+    if len(values) > 2:  # noqa: PLR2004 - a = b = c: the name may stand anywhere, the value is the last
+        left = next((value for value in values[:-1] if _is_name(value)), left)
+    if _same_constants(left, right):  # 5 + 5 = 10
+        return right
+    return Equation(left, right, named=_is_name(left))
+
+
+def _same_constants(one: Value, two: Value) -> bool:
+    if not isinstance(one, Scalar) or not isinstance(two, Scalar):
+        return False
+    return one.form.constant is not None and one.form == two.form
+
+
+def _is_name(value: Value) -> bool:
+    """Whether the left side of an equation only says what the right side is."""
+    if isinstance(value, Collection):
+        return value.kind == "tuple" and all(_is_name(item) for item in value.items)
+    if isinstance(value, Text):
+        return True
+    if isinstance(value, Ratio):
+        return all(part.constant is None for part in value.parts)
+    if not isinstance(value, Scalar) or value.form.constant is not None:
+        return False
+    only = value.form.single
+    if only is None or only[1] != 1:
+        return False
+    atoms = [atom for atom, _ in only[0]]
+    if len(atoms) == 1 and only[0][0][1] == 1:
+        return atoms[0].kind in {"variable", "function"} or value.form in {E, I}
+    # AB, NO/BO: points are named by capital letters
+    names = [
+        "".join(atom.arguments[0].variables) if atom.name == "abs" and atom.arguments else atom.name
+        for atom in atoms
+    ]
+    return all(name[:1].isupper() for name in names)
+
+
+def _grouped(items: list[Value]) -> Value:
+    """P = 5, q = 2 between semicolons: one solution."""
+    return Collection("tuple", tuple(items)) if len(items) > 1 else items[0]
+
+
+def _joined(items: list[Value], joins: list[str]) -> Value | None:
+    """Conditions on one unknown with `or` and `and` between them are one set."""
+    if not all(isinstance(item, Region) for item in items) or set(joins) - {"or", "and"}:
+        return None
+    regions = [item for item in items if isinstance(item, Region)]
+    names = {region.variable for region in regions}
+    if len(names) != 1:
+        return None
+    try:
+        if set(joins) == {"or"}:
+            return unite(regions)
+        if set(joins) == {"and"}:
+            joined = regions[0]
+            for region in regions[1:]:
+                joined = intersect(joined, region)
+            return joined
+    except Unordered:
+        return None
+    return None
