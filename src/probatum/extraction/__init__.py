@@ -11,6 +11,7 @@ from probatum.extraction.components import (
     ShortAnswer,
 )
 from probatum.extraction.evidence import Ambiguous, Extraction, Extractor, Found, Missing
+from probatum.extraction.mathematics import MathAnswer, extract_math
 from probatum.extraction.options import extract_option, extract_options
 from probatum.extraction.quantity import extract_number
 from probatum.extraction.reasoning import strip_reasoning
@@ -23,6 +24,7 @@ __all__ = [
     "Extractor",
     "FinalNumber",
     "Found",
+    "MathAnswer",
     "Missing",
     "OptionLetter",
     "PatternAnswer",
@@ -36,6 +38,7 @@ __all__ = [
     "assemble_method",
     "extract_boxed",
     "extract_code",
+    "extract_math",
     "extract_number",
     "extract_option",
     "extract_options",
