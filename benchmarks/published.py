@@ -1,6 +1,7 @@
 """Makes published results again from stored outputs, and prints how each came out.
 
-    python benchmarks/published.py ROWS.json [--data DIR] [--only TEXT] [--execute] [--differences FILE]
+    python benchmarks/published.py ROWS.json [--data DIR] [--only TEXT] [--execute] [--store FILE]
+                                          [--differences FILE]
 
 A row is *reproduced* where every number of it that can be had comes out to the published digits by the
 published rule; *explained* where it does not, and the items that make the difference are listed with their
@@ -34,12 +35,13 @@ def main() -> None:
     parser.add_argument(
         "--execute", action="store_true", help="run stored programs in the sandbox again (minutes)"
     )
+    parser.add_argument("--store", type=Path, help="SQLite file that keeps executions")
     parser.add_argument("--differences", type=Path, help="where the differing items are written")
     options = parser.parse_args()
     folder = options.data or Path(os.environ.get("PROBATUM_DATA", ROOT.parent / "shared" / "data"))
     if not folder.is_dir():
         parser.error(f"no data folder at {str(folder)!r}; give --data or set PROBATUM_DATA")
-    execution.allow(options.execute)
+    execution.set_policy(everything=options.execute, store=options.store)
     rows = [row for row in read_rows(options.rows) if options.only in row.id]
     results = list(make_again(rows, Data(folder)))
     figures = print_table(results)

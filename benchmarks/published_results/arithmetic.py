@@ -1,4 +1,4 @@
-"""Word problems with stored solutions: OpenAI's GSM8K samples, ToRA, Program-of-Thoughts, zero-shot CoT, Qwen."""
+"""Word problems with stored solutions: GSM8K, ToRA, Program of Thoughts, zero-shot CoT, Qwen's votes."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from probatum.extraction.numbers import parse_number
 from probatum.scoring import ChoiceMatch, ExactMatch, NumberMatch, Tolerance, best_of_k, majority_at_k
 from probatum.scoring.compat import PercentNumberMatch, RoundedNumberMatch, TextAfter, ZeroShotCotAnswer
 from probatum.scoring.exact import verbatim
+from probatum.scoring.math import math_equal
 from probatum.scoring.text import WholeText
 
 from . import execution
@@ -107,22 +108,36 @@ def _pot(row: Row, data: Data) -> Finding:
         answers.append(Answer(item, "" if each["executed"] is None else str(each["executed"])))
     ours = NumberMatch(WholeText(), Tolerance(absolute="0.001"))
     graded = held_against(answers, RoundedNumberMatch(WholeText()), ours)
+    told = "within 1 of the answer, and wrong by both rules"
     near = [
-        Difference(answer.item.id, answer.text, answer.item.targets[0], "within 1 of the answer, and wrong by both rules")
+        Difference(answer.item.id, answer.text, answer.item.targets[0], told)
         for answer, score, own in zip(answers, graded.published, graded.ours, strict=True)
         if not score and not own and _near(answer.text, answer.item.targets[0])
     ]  # fmt: skip
-    again = execution.programs_again(name, stored) if execution.is_allowed() else None
+    again = _executed_again(stored)
     return Finding(
         numbers=_em(graded.mean, len(stored)),
         material="printed answers",
-        ours={
-            "accuracy": 100 * graded.our_mean,
-            **({"executed again": 100 * again} if again is not None else {}),
-        },
+        ours={"accuracy": 100 * graded.our_mean, **again},
         differences=[*graded.differences, *near],
         explained=_which_counts(row, graded.mean, len(stored), len(near)),
     )
+
+
+def _executed_again(stored: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """The share of programs that print the answer, executed here; a library that is missing fails one."""
+    if not execution.is_allowed():
+        return {}
+    programs = []
+    for each in stored:
+        code = each["generated"][0] if isinstance(each["generated"], list) else each["generated"]
+        gold = float(each["answer"])
+        near = f"abs(answer() - {gold!r}) <= 0.001 * max(1.0, abs({gold!r}))"
+        programs.append(
+            (f"import math\n{code}\n\ndef answer():\n    return float(ans)\n", f"assert {near}\n")
+        )
+    found = execution.passed_programs(programs)
+    return {"executed here": 100 * sum(found) / len(found)}
 
 
 def _pot_options(row: Row, name: str, stored: Sequence[Mapping[str, Any]]) -> Finding:
@@ -162,12 +177,12 @@ def _which_counts(row: Row, mean: float, count: int, near: int) -> str | None:
     found = round(mean * count)
     if not allowed:
         return (
-            f"no count of right answers among the {count} stored items gives {figure}; {found} are right, and a "
-            f"README's figure may be of another run. The {near} listed items are those that could be counted otherwise"
+            f"no count of right answers among the {count} stored items gives {figure}: {found} are right, the "
+            f"published figure is of other items. The {near} listed items have no answer"
         )
     return (
-        f"{figure} is {allowed[0]} of {count} items, and {found} are right here; the {near} listed items are those "
-        "that another tolerance, or another way to print, would count"
+        f"{figure} is {allowed[0]} of {count} items, and {found} are right here; the {near} listed items are "
+        "those that another tolerance, or another way to print, would count"
     )
 
 
@@ -258,7 +273,7 @@ def _qwen_majority(row: Row, data: Data) -> Finding:
             rewards[item, sample] = reward[0] if isinstance(reward, list) else reward
     samples = len(stored[0]["pred"])
     raw = majority_at_k(outcomes, samples, ties="first")
-    own = majority_at_k(outcomes, samples, equal=execution.same_mathematics)
+    own = majority_at_k(outcomes, samples, equal=_same_value)
     best = best_of_k(outcomes, rewards, samples)
     passed = [any(each["score"]) for each in stored]
     values = [each.scores["correct"] for each in outcomes]
@@ -283,13 +298,17 @@ def _qwen_majority(row: Row, data: Data) -> Finding:
     )
 
 
+def _same_value(first: str, second: str) -> bool:
+    return first == second or bool(math_equal(first, second))
+
+
 def _votes_that_differ(outcomes: Sequence[Outcome], samples: int) -> list[Difference]:
     items = dict.fromkeys(each.item_id for each in outcomes)
     found = []
     for item in items:
         own = [each for each in outcomes if each.item_id == item]
         raw = majority_at_k(own, samples, ties="first").value
-        ours = majority_at_k(own, samples, equal=execution.same_mathematics).value
+        ours = majority_at_k(own, samples, equal=_same_value).value
         if raw != ours:
             answers = ", ".join(str(each.answer) for each in own)[:160]
             found.append(

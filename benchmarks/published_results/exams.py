@@ -7,10 +7,6 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .files import Data
-from .grading import Answer, Graded, held_against
-from .rows import Difference, Family, Finding, NoMaterial, Rate, Row
-
 from probatum.core.protocol import Scorer
 from probatum.core.records import Item
 from probatum.extraction import FinalNumber, OptionLetter, ShortAnswer
@@ -19,6 +15,10 @@ from probatum.scoring import ChoiceMatch, ExactMatch, NumberMatch
 from probatum.scoring.compat import GaokaoAnswer, MmluProAnswer, TextAfter
 from probatum.scoring.exact import verbatim
 from probatum.scoring.text import WholeText
+
+from .files import Data
+from .grading import Answer, Graded, held_against
+from .rows import Difference, Family, Finding, NoMaterial, Rate, Row
 
 __all__ = ["FAMILIES"]
 
@@ -60,9 +60,9 @@ def _consistent(row: Row, task: str, data: Data) -> str:
     n = len(data.json(f"bbh/{task}.json")["examples"])
     share = row.value["accuracy"] if isinstance(row.value, Mapping) else row.value
     count = round(share * n / 100)
-    fits = abs(100 * count / n - share) < 1e-9  # noqa: PLR2004 - a float's rounding
+    fits = abs(100 * count / n - share) < 1e-9
     told = f"it is {count} of {n} items" if fits else f"it is no share of the {n} items"
-    return f"none of the task's {n} outputs of this kind is in the data folder, so that nothing is made again; {told}"
+    return f"none of the task's {n} outputs of this kind is stored, so that nothing is made again; {told}"
 
 
 def _needs_no_calculator(task: str) -> bool:
@@ -98,19 +98,14 @@ def _bbh_ours(answers: Sequence[Answer]) -> Scorer:
 def _mmlu_helm(row: Row, data: Data) -> Finding:
     cells: dict[str, list[Answer]] = defaultdict(list)
     for each in data.lines(row.inputs[0]):
-        item = Item(id=f"{each['model']}/{each['subject']}/{each['id']}", fields={}, targets=(each["gold"],), choices=tuple("ABCD"))  # fmt: skip
-        cells[f"{each['model']}|{each['subject']}"].append(Answer(item, each["output"] or ""))
-    labels = ("",) * 4
-    ours = ChoiceMatch(OptionLetter(labels=tuple("ABCD")))
+        cell = f"{each['model']}|{each['subject']}"
+        item = Item(id=f"{cell}|{each['id']}", fields={}, targets=(each["gold"],), choices=("",) * 4)
+        cells[cell].append(Answer(item, each["output"] or ""))
     numbers: dict[str, Any] = {}
     whole = Graded()
     models: dict[str, Graded] = defaultdict(Graded)
     for cell, answers in cells.items():
-        bare = [
-            Answer(Item(id=a.item.id, fields={}, targets=a.item.targets, choices=labels), a.text)
-            for a in answers
-        ]
-        graded = held_against(bare, ExactMatch(WholeText(), verbatim), ours)
+        graded = held_against(answers, ExactMatch(WholeText(), verbatim), ChoiceMatch(OptionLetter()))
         numbers[cell] = Rate(graded.mean)
         for sums in (whole, models[cell.partition("|")[0]]):
             sums.published += graded.published
@@ -126,7 +121,7 @@ def _mmlu_helm(row: Row, data: Data) -> Finding:
 
 
 def _mmlu_redux(row: Row, data: Data) -> Finding:
-    """Shares of the kinds of errors that experts found, and the accuracy of each model on the stored letters."""
+    """Shares of the errors that experts found, and each model's accuracy on the stored letters."""
     stored = data.table(row.inputs[0])
     kinds = Counter(each["error_type"] for each in stored)
     models = [
@@ -191,7 +186,9 @@ def _mmlu_pro_outputs(
         if ours != theirs:
             why = outcome.reason or f"rule {outcome.rule}"
             told = "drawn at random" if name in disagree else f"chain of {patterns}"
-            differences.append(Difference(str(name), f"{each['pred']} ({told})", str(outcome.answer), f"{why}; gold {each['answer']}"))  # fmt: skip
+            theirs_told = f"{each['pred']} ({told})"
+            reason = f"{why}; gold {each['answer']}"
+            differences.append(Difference(str(name), theirs_told, str(outcome.answer), reason))
     kept = len(outputs) - len(disagree)
     note = f"{patterns} patterns of the chain read {kept} of {len(outputs)} stored outputs as published"
     if disagree:
@@ -240,9 +237,8 @@ def _gaokao(row: Row, data: Data) -> Finding:
     files = [
         name for pattern in row.inputs for name in data.matching(pattern) if "MCQs" in name or "Cloze" in name
     ]
-    files = files or [name for name in data.matching("gaokao_bench/gpt*.json") if _subject(name) in row.id] or list(
-        data.matching("gaokao_bench/gpt*.json")
-    )  # fmt: skip
+    every = list(data.matching("gaokao_bench/gpt*.json"))
+    files = files or [name for name in every if _subject(name) in row.id] or every
     official = {
         kind: scores
         for subject in data.json("gaokao_bench/correction_score.json")["subject"].values()
@@ -305,8 +301,13 @@ def _gaokao_paper(paper: Mapping[str, Any]) -> dict[str, Any]:
                 differences.append(
                     Difference(item.id, ",".join(answers), str(outcome.answer), f"{why}; gold {golds[0]}")
                 )
-    rate = correct / total
-    return {"total_score": total, "correct_score": correct, "question_num": count, "scoring_rate": Rate(rate), "differences": differences}  # fmt: skip
+    return {
+        "total_score": total,
+        "correct_score": correct,
+        "question_num": count,
+        "scoring_rate": Rate(correct / total),
+        "differences": differences,
+    }
 
 
 def _gaokao_share(answer: str, gold: str, kind: str) -> float:
@@ -317,7 +318,7 @@ def _gaokao_share(answer: str, gold: str, kind: str) -> float:
 
 
 def _bbq(row: Row, data: Data) -> Finding:
-    """Accuracy and the bias score of UnifiedQA's two models (Parrish et al. 2022, arXiv:2110.08193, section 5)."""
+    """Accuracy of UnifiedQA's two models by condition (Parrish et al. 2022, arXiv:2110.08193)."""
     numbers: dict[str, Any] = {}
     for name in [each for pattern in row.inputs for each in data.matching(pattern)]:
         stored = data.lines(name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import arithmetic, exams, judges, ratings, safety, spans
+from . import arithmetic, exams, instructions, judges, programs, ratings, safety, spans
 from .rows import Family
 
 __all__ = ["FAMILIES"]
@@ -14,4 +14,6 @@ FAMILIES: tuple[Family, ...] = (
     *judges.FAMILIES,
     *ratings.FAMILIES,
     *safety.FAMILIES,
+    *programs.FAMILIES,
+    *instructions.FAMILIES,
 )

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from .rows import Difference
-
 from probatum.core.protocol import Scorer
 from probatum.core.records import Finish, Item, Outcome, Response
 from probatum.core.status import Status
+
+from .rows import Difference
 
 __all__ = ["Answer", "Graded", "grade", "held_against", "score_of"]
 

@@ -61,15 +61,18 @@ def _alpaca(row: Row, data: Data) -> Finding:
         material="stored verdicts",
         differences=differences,
         tolerance=_ROUNDED,
-        notes=(f"{matched} of {compared} models equal the leaderboard in every number", "length-controlled rates need the authors' regression data, which is not stored"),
+        notes=(
+            f"{matched} of {compared} models equal the leaderboard in every number",
+            "length-controlled rates need the authors' regression data, which is not stored",
+        ),
     )  # fmt: skip
 
 
 def _win_rate(preferences: Sequence[float | None]) -> dict[str, float]:
     """1: the baseline won, 2: the model won, 0 or 1.5: a draw; without one there was no verdict."""
     scores = [(each or 1.5) - 1 for each in preferences if each is not None]
-    wins = sum(each > 0.5 for each in scores)  # noqa: PLR2004 - a draw
-    losses = sum(each < 0.5 for each in scores)  # noqa: PLR2004 - a draw
+    wins = sum(each > 0.5 for each in scores)
+    losses = sum(each < 0.5 for each in scores)
     draws = len(scores) - wins - losses
     found = stats.mean_interval(np.clip(scores, 0, 1))
     return {
@@ -83,40 +86,51 @@ def _win_rate(preferences: Sequence[float | None]) -> dict[str, float]:
     }
 
 
-_SCORES = re.compile(r"^\s*([\d.]+)[\s,]+([\d.]+)\s*$")
+_NUMBER = r"(\d+(?:\.\d+)?)"
+_LINE = re.compile(rf"^\s*{_NUMBER}[\s,/]+{_NUMBER}\s*$")
+_LATER = (
+    re.compile(rf"\(\s*{_NUMBER}\s*,\s*{_NUMBER}\s*\)"),
+    re.compile(rf"Assistant 1:?\s*{_NUMBER}\b.*?Assistant 2:?\s*{_NUMBER}\b", re.DOTALL),
+)
 
 
 def _vicuna(row: Row, data: Data) -> Finding:
-    """Sums of the two scores in each review: the first line that is two numbers, or the last one."""
+    """Sums of the two scores in each review.
+
+    The published sums are of the stored scores; beside them stand the sums of what the reviews say. Three
+    reviews of each file give their scores at the end, and some of these were changed by hand.
+    """
     stored = data.lines(row.inputs[0])
-    sums = [0.0, 0.0]
+    sums, said = [0.0, 0.0], [0.0, 0.0]
     differences: list[Difference] = []
-    disagree = 0
     for each in stored:
-        pair = _scores_in(each["text"])
-        if pair is None:
-            differences.append(
-                Difference(str(each["question_id"]), str(each["score"]), "none", "no line of two numbers")
-            )
-            continue
-        disagree += list(pair) != [float(value) for value in each["score"]]
-        sums = [one + other for one, other in zip(sums, pair, strict=True)]
+        pair = _scores_in(each["text"]) or (0.0, 0.0)
+        scores = tuple(float(value) for value in each["score"])
+        if pair != scores:
+            told = "the review's text gives other scores than were published"
+            differences.append(Difference(str(each["question_id"]), str(scores), str(pair), told))
+        sums = [one + other for one, other in zip(sums, scores, strict=True)]
+        said = [one + other for one, other in zip(said, pair, strict=True)]
     return Finding(
         numbers={"0": sums[0], "1": sums[1], "n": len(stored)},
-        checks=(("reviews whose stored scores are others", 0, disagree),),
-        material="raw outputs",
+        material="reviews and scores",
+        ours={"first, by the texts": said[0], "second": said[1]},
         differences=differences,
-    )  # fmt: skip
+    )
 
 
 def _scores_in(text: str) -> tuple[float, float] | None:
-    """The first line that holds two numbers and nothing else, from the top and then from the end."""
-    lines = [line for line in text.strip().splitlines() if line.strip()]
-    for line in (*lines[:1], *reversed(lines[1:])):
-        match = _SCORES.match(line) or re.search(r"([\d.]+)\s+([\d.]+)\s*$", line)
-        if match is not None:
-            return float(match[1]), float(match[2])
-    return None
+    """Two numbers alone on the first line; else the last pair in brackets or behind the two names."""
+    lines = text.strip().splitlines()
+    first = _LINE.match(lines[0]) if lines else None
+    if first is not None:
+        return float(first[1]), float(first[2])
+    alone = [match for line in lines if (match := _LINE.match(line)) is not None]
+    pairs = [match for pattern in _LATER for match in pattern.finditer(text)]
+    if not pairs and not alone:
+        return None
+    last = max(pairs, key=lambda match: match.end()) if pairs else alone[-1]
+    return float(last[1]), float(last[2])
 
 
 def _llmbar(row: Row, data: Data) -> Finding:
@@ -234,7 +248,8 @@ _RATERS = ("annotator1", "annotator2", "annotator3")
 
 def _pandalm(row: Row, data: Data) -> Finding:
     """Agreement of three annotators, and of two judges with their majority."""
-    stored = data.lines(next(each for each in row.inputs if "labels" in each) if any("labels" in each for each in row.inputs) else "pandalm/testset_v1_labels.jsonl")  # fmt: skip
+    name = next((each for each in row.inputs if "labels" in each), "pandalm/testset_v1_labels.jsonl")
+    stored = data.lines(name)
     labels = {name: [str(each[name]) for each in stored] for name in _RATERS}
     judges = {"gpt35": [{"Tie": "0"}.get(str(each["gpt35"]), str(each["gpt35"])) for each in stored]}
     judges["pandalm7b"] = [str(each["pandalm7b"]) for each in stored]
@@ -264,7 +279,10 @@ def _most(votes: Sequence[str]) -> str | None:
 
 
 def _faireval(row: Row, data: Data) -> Finding:
-    verdicts = Counter(data.text(next(data.matching("faireval/review*human.txt"))).split())
+    name = next(
+        (each for each in row.inputs if "human" in each), "faireval/review_gpt35_vicuna-13b_human.txt"
+    )
+    verdicts = Counter(data.text(name).split())
     total = sum(verdicts.values())
     numbers: dict[str, Any] = {**verdicts, "n": total, "counts": dict(verdicts)}
     numbers |= {f"{name}_rate": Rate(count / total) for name, count in verdicts.items()}

@@ -159,13 +159,14 @@ def _contamination(row: Row, data: Data) -> Finding:
     if "CodeAlpacaDB" in name:
         hits = [any(each["results"]) for each in data.lines(name)]
         prose = (Prose(r"^(\d+) of", sum(hits)), Prose(r"of (\d+)", len(hits)))
-        return Finding(numbers={"": sum(hits), "n": len(hits), "contaminated": sum(hits)}, prose=prose, material="stored verdicts")  # fmt: skip
+        numbers = {"": sum(hits), "n": len(hits), "contaminated": sum(hits)}
+        return Finding(numbers=numbers, prose=prose, material="stored verdicts")
     stored = data.json(name)
     first = next(iter(stored.values()))
     if not isinstance(first, list):
         raise NoMaterial("the file holds perplexities of texts that are not stored")
     kinds = Counter(each[0] for each in stored.values())
-    numbers: dict[str, Any] = {kind: round(100 * count / len(stored), 10) for kind, count in kinds.items()}
+    numbers = {kind: round(100 * count / len(stored), 10) for kind, count in kinds.items()}
     return Finding(numbers={**numbers, "n": len(stored), "counts": dict(kinds)}, material="labels by overlap")
 
 
@@ -178,14 +179,15 @@ def _loglikelihoods(row: Row, data: Data) -> Finding:
     if len(pairs[0]) == 1:
         right = [float(each[0][1]) for each in pairs]
         logged = sum(bool(score) != bool(row["acc"]) for score, row in zip(right, stored, strict=True))
-        return Finding(numbers=_accuracy(right), checks=(("items logged otherwise", 0, logged),), material="logged likelihoods")  # fmt: skip
+        checks = (("items logged otherwise", 0, logged),)
+        return Finding(numbers=_accuracy(right), checks=checks, material="logged likelihoods")
     labels = stored[0]["doc"]["choices"]
     gold = [labels.index(str(row["doc"]["gold"])) for row in stored]
     chosen = [max(range(len(each)), key=lambda place, each=each: each[place][0]) for each in pairs]
     right = [float(one == other) for one, other in zip(chosen, gold, strict=True)]
     numbers = _accuracy(right)
     logged = sum(bool(score) != bool(row["acc"]) for score, row in zip(right, stored, strict=True))
-    if len(labels) == 2:  # noqa: PLR2004 - probabilities of one of two options
+    if len(labels) == 2:
         p = [1 / (1 + math.exp(each[0][0] - each[1][0])) for each in pairs]
         numbers |= _calibration(p, gold)
         numbers["f1"] = _f1(chosen, gold)
@@ -249,10 +251,8 @@ def _eqbench(row: Row, data: Data) -> Finding:
     parsed = [float(each["percent_parseable"]) for each in stored]
     scores = [float(each["eqbench"]) for each in stored if each["percent_parseable"]]
     mean = sum(float(each["eqbench"]) for each in stored) / len(stored)
-    return Finding(
-        numbers={"n": len(stored), "percent_parseable": sum(parsed) / len(parsed), "eqbench": mean, "parsed": len(scores)},
-        material="logged scores",
-    )  # fmt: skip
+    shares = {"percent_parseable": sum(parsed) / len(parsed), "eqbench": mean, "parsed": len(scores)}
+    return Finding(numbers={"n": len(stored), **shares}, material="logged scores")
 
 
 def _holds(*parts: str) -> Any:

@@ -94,11 +94,11 @@ def _jailbreaks(row: Row, data: Data) -> Finding:
     for each in data.lines(name):
         verdicts[f"{each['method']}|{each['model']}"].append(bool(each["jailbroken"]))
     rates = {attack: sum(given) / len(given) for attack, given in verdicts.items()}
-    checks = [
-        (f"{each['method']}|{each['model']}", float(each["attack_success_rate"]), rates[f"{each['method']}|{each['model']}"])
-        for each in data.json("safety/jailbreakbench_official_asr.json")
-        if f"{each['method']}|{each['model']}" in rates
-    ]  # fmt: skip
+    checks = []
+    for each in data.json("safety/jailbreakbench_official_asr.json"):
+        attack = f"{each['method']}|{each['model']}"
+        if attack in rates:
+            checks.append((attack, float(each["attack_success_rate"]), rates[attack]))
     return Finding(numbers={**rates, "n": len(rates)}, checks=checks, material="stored verdicts")
 
 

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from probatum import stats
-
 from probatum.scoring import token_f1
 from probatum.scoring.text import (
     SquadQuestion,
@@ -17,6 +16,7 @@ from probatum.scoring.text import (
     truthful_overlap,
 )
 from probatum.scoring.text.reference_pairs import SCORES
+from probatum.scoring.tokens import Tokens
 
 from .files import Data
 from .rows import Difference, Family, Finding, Rate, Row
@@ -75,7 +75,7 @@ def _per_item(
         return []
     official = data.lines("squad/expected_per_item_BERT.jsonl")
     wrong = sum(
-        max(abs(each["em"] - scores[each["id"]][0]), abs(each["f1"] - scores[each["id"]][1])) > 1e-9  # noqa: PLR2004 - a float's rounding
+        max(abs(each["em"] - scores[each["id"]][0]), abs(each["f1"] - scores[each["id"]][1])) > 1e-9
         for each in official
         if each["id"] in scores
     )
@@ -87,11 +87,15 @@ def _cmrc(row: Row, data: Data) -> Finding:
     exact = [float(cmrc2018_exact(each["prediction"], each["golds"])) for each in stored]
     f1 = [cmrc2018_f1(each["prediction"], each["golds"]) for each in stored]
     wrong = sum(
-        abs(each["f1"] - one) > 1e-9 or each["em"] != other  # noqa: PLR2004 - a float's rounding
+        abs(each["f1"] - one) > 1e-9 or each["em"] != other
         for each, one, other in zip(stored, f1, exact, strict=True)
     )
     size = 100 / len(stored)
-    ways = {kind: size * sum(token_f1(each["prediction"], each["golds"], kind) for each in stored) for kind in ("words", "characters", "mixed")}  # fmt: skip
+    kinds: tuple[Tokens, ...] = ("words", "characters", "mixed")
+    ways = {
+        kind: size * sum(token_f1(each["prediction"], each["golds"], kind) for each in stored)
+        for kind in kinds
+    }
     return Finding(
         numbers={"n": len(stored), "em": size * sum(exact), "f1": size * sum(f1)},
         checks=(("items whose official scores are others", 0, wrong),),
@@ -105,10 +109,12 @@ def _truthful(row: Row, data: Data) -> Finding:
     sums: dict[str, list[float]] = defaultdict(list)
     differences: list[Difference] = []
     for each in stored:
-        found = truthful_overlap(each["filtered_resps"][0], each["doc"]["correct_answers"], each["doc"]["incorrect_answers"])  # fmt: skip
+        doc = each["doc"]
+        text = each["filtered_resps"][0]
+        found = truthful_overlap(text, doc["correct_answers"], doc["incorrect_answers"])
         for name in SCORES:
             sums[name].append(found[name])
-        off = [name for name in SCORES if name in each and abs(found[name] - each[name]) > 1e-6]  # noqa: PLR2004 - a float's rounding
+        off = [name for name in SCORES if name in each and abs(found[name] - each[name]) > 1e-6]
         if off:
             told = "; ".join(f"{name} {each[name]:.6g} against {found[name]:.6g}" for name in off[:4])
             differences.append(Difference(str(each["doc_id"]), "logged", "made again", told))

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from probatum.core.errors import ProbatumError
+
 from .comparing import Comparison, compare
 from .families import FAMILIES
 from .files import Data
@@ -16,7 +18,7 @@ from .rows import Difference, Finding, NoMaterial, Row
 __all__ = ["STATUSES", "Result", "make_again", "print_table", "write_differences"]
 
 STATUSES = ("reproduced", "explained", "differs", "not mapped")
-_SHOWN_NUMBERS = 3
+_LINE = "{:58} {:11} {:20} {:26} {:>9}  {}"
 
 
 @dataclass(frozen=True)
@@ -47,8 +49,9 @@ def _one(row: Row, data: Data) -> Result:
         finding = family.find(row, data)
     except NoMaterial as error:
         return Result(row, "explained", "none", _short(row), "", notes=(str(error),), without_material=True)
-    except FileNotFoundError as error:
-        return Result(row, "not mapped", "", _short(row), "", notes=(str(error),))
+    except (ProbatumError, LookupError, OSError, TypeError, ValueError) as error:
+        told = f"{family.name}: the row's files cannot be read so ({type(error).__name__}: {error})"
+        return Result(row, "not mapped", "", _short(row), "", notes=(told,))
     return _judged(row, finding, compare(row, finding))
 
 
@@ -74,21 +77,19 @@ def _judged(row: Row, finding: Finding, done: Comparison) -> Result:
 
 def _short(row: Row) -> str:
     text = json.dumps(row.value, ensure_ascii=False)
-    return text if len(text) <= 40 else f"{text[:39]}…"  # noqa: PLR2004 - width of a column
+    return text if len(text) <= 40 else f"{text[:39]}…"
 
 
 def print_table(results: Iterable[Result]) -> dict[str, int]:
     """A line a row, then its notes; returns the counts of the last line."""
     counts: Counter[str] = Counter()
-    print(
-        f"{'id':58} {'status':11} {'made again from':20} {'published numbers':26} {'differing':>9}  our own rule"
-    )
+    print(_LINE.format("id", "status", "made again from", "published numbers", "differing", "our own rule"))
     for each in results:
         counts[each.status] += 1
         counts["without_raw_outputs"] += each.without_material
         differing = str(len(each.differences)) if each.ours else "-"
-        line = f"{each.row.id[:58]:58} {each.status:11} {each.material:20} {each.published[:26]:26} {differing:>9}  "
-        print((line + each.ours).rstrip(), flush=True)
+        line = (each.row.id[:58], each.status, each.material, each.published[:26], differing, each.ours)
+        print(_LINE.format(*line).rstrip(), flush=True)
         for note in each.notes:
             print(f"    {note[:400]}")
     figures = {status.replace(" ", "_"): counts[status] for status in STATUSES}
