@@ -36,7 +36,7 @@ def broken_scores(
         not_above: pairs of names of which the first may not exceed the second.
 
     >>> broken_scores({"exact": 0.89, "f1": 0.87})
-    ['exact 0.89 is above f1 0.87, which is impossible: are the two swapped?']
+    ['exact 0.89 is above f1 0.87, which cannot be: are the two swapped?']
     """
     known = {name: value for name, value in scores.items() if value is not None}
     found = [
@@ -52,7 +52,7 @@ def broken_scores(
             if math.isfinite(value) and not low - _ROUNDING <= value <= high + _ROUNDING
         ]
     found += [
-        f"{lower} {known[lower]:g} is above {upper} {known[upper]:g}, which is impossible: are the two swapped?"
+        f"{lower} {known[lower]:g} is above {upper} {known[upper]:g}, which cannot be: are the two swapped?"
         for lower, upper in not_above
         if lower in known and upper in known and known[lower] > known[upper] + _ROUNDING
     ]
