@@ -300,3 +300,44 @@ def test_a_method_is_called_on_a_fresh_instance(code: str, value: list[int]) -> 
 @pytest.mark.parametrize("code", ["class A:\n    def g(self):\n        return 1\n", "class A(:", ""])
 def test_a_program_without_the_method_stays_as_it_is(code: str) -> None:
     assert assemble_method(code, "f") == code
+
+
+F = "def f(x):\n    return x+1"
+
+DRESSED_CODE = [
+    ("> ```python\n> def f(x):\n>     return x+1\n> ```", F),
+    ("```python\r\ndef f(x):\r\n    return x+1\r\n```", F),
+    ("The function is:\n\n    def f(x):\n        return x+1\n\nDone.", F),
+    ("```{.python}\n" + F + "\n```", F),
+    ("1. Do:\n   ```python\n   def f(x):\n       return x+1\n   ```", F),
+    ("<pre><code class=\"language-python\">\n" + F + "\n</code></pre>", F),
+    ("[PYTHON]\n" + F + "\n[/PYTHON]", F),
+    ("```python\n" + F + "\n```\nOutput:\n```\n2\n```", F),
+    ("```bash\npip install x\n```\n```python\n" + F + "\n```", F),
+    ("```python\ndef f(x):\n    s = '```'\n    return x+1\n```", "def f(x):\n    s = '```'\n    return x+1"),
+    ("```python\ndef f(x) {\n    return x+1\n```", "def f(x) {\n    return x+1"),
+    ("Use the built-in `f`.", None),
+    ("```\n```", None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "code"), DRESSED_CODE)
+def test_dress_does_not_change_the_code(text: str, code: str | None) -> None:
+    found = extract_code(text, "f")
+    assert (found.answer if found else None) == code
+
+
+def test_the_span_of_code_with_carriage_returns_is_a_place_in_the_text() -> None:
+    text = "So:\r\n\r\n```python\r\ndef f(x):\r\n    return 1\r\n```\r\nBye."
+    found = extract_code(text, "f")
+    assert text[slice(*found.span)] == "def f(x):\r\n    return 1"
+
+
+@pytest.mark.parametrize(
+    ("tag", "language"),
+    [("js", "javascript"), ("node", "javascript"), ("C++", "cpp"), ("cpp", "c++"), ("cs", "csharp"), ("ts", "typescript"),
+     ("golang", "go"), ("rs", "rust"), ("sh", "bash"), ("lean4", "lean"), ("", "cpp"), ("sqlite", "sql"), ("R", "r")],
+)  # fmt: skip
+def test_languages_go_by_several_names(tag: str, language: str) -> None:
+    found = extract_code(f"```{tag}\nx;\n```\n```text\nout\n```", language=language)
+    assert found.answer == "x;"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from probatum.extraction.evidence import Extraction, Found, Missing, answer_of
 from probatum.extraction.fences import Block, find_blocks
@@ -19,8 +20,11 @@ __all__ = ["assemble_answer", "assemble_completion", "assemble_method", "extract
 
 _PYTHON = frozenset({"", "python", "python3", "py", "py3", "ipython", "pycon", "pyi", "code", "none"})
 _ALIASES = {
-    "js": "javascript", "ts": "typescript", "c++": "cpp", "cs": "csharp", "c#": "csharp", "sh": "bash",
-    "shell": "bash", "golang": "go", "rs": "rust", "rb": "ruby", "kt": "kotlin", "hs": "haskell",
+    "js": "javascript", "node": "javascript", "jsx": "javascript", "mjs": "javascript", "ts": "typescript",
+    "tsx": "typescript", "c++": "cpp", "cc": "cpp", "cxx": "cpp", "cs": "csharp", "c#": "csharp",
+    "fs": "fsharp",    "f#": "fsharp", "sh": "bash", "shell": "bash", "zsh": "bash", "golang": "go", "rs": "rust", "rb": "ruby",
+    "kt": "kotlin", "hs": "haskell", "pl": "perl", "jl": "julia", "ml": "ocaml", "ex": "elixir",
+    "clj": "clojure",    "lean4": "lean", "lean3": "lean", "sqlite": "sql", "mysql": "sql", "postgresql": "sql", "postgres": "sql",
 }  # fmt: skip
 
 
@@ -61,6 +65,12 @@ class _Candidate:
 
 def find_code(text: str, entry_point: str | None = None, *, language: str = "python") -> Found:
     """The code, or why there is none; see `extract_code`."""
+    found = _find(text.replace("\r\n", "\n"), entry_point, language)
+    return _with_line_ends(text, found) if "\r\n" in text else found
+
+
+def _find(text: str, entry_point: str | None, language: str) -> Found:
+    """The stages one by one."""
     seen = visible(text)
     if seen.truncated:
         return Missing("reasoning was never closed", truncated=True)
@@ -93,7 +103,34 @@ def find_code(text: str, entry_point: str | None = None, *, language: str = "pyt
         span = (seen.offset + start, seen.offset + end)
         rule = "fence:does_not_parse" if parse(answer) is None else "fence:no_entry_point"
         return Extraction(answer, rule, span, fenced[-1].closed)
-    return Missing("no code")
+    return _indented(shown, seen.offset, entry_point) or Missing("no code")
+
+
+_MARGIN = re.compile(r"(?:^|(?<=\n))(?:(?:[ ]{4}|\t)[^\n]*(?:\n|$)|[ \t]*\n)+")
+
+
+def _indented(text: str, offset: int, entry_point: str | None) -> Extraction | None:
+    """Code that Markdown marks by four blanks alone: the last such block that parses and serves."""
+    found = []
+    for block in _MARGIN.finditer(text):
+        start, end = _without_blank_lines(text, *block.span())
+        source = _parse_dedented(text[start:end]) if text[start:end].strip() else None
+        if source is not None and source.substantial and (entry_point is None or source.defines(entry_point)):
+            found.append(_Candidate(start, end, source, "bare:indented", end < len(text)))
+    if not found:
+        return None
+    last = found[-1]
+    code = last.source.text.strip("\n").rstrip()
+    return Extraction(code, last.rule, (offset + last.start, offset + last.end), last.complete(entry_point))
+
+
+def _with_line_ends(text: str, found: Found) -> Found:
+    """What was found in a text without its carriage returns, at its place in the text."""
+    if not isinstance(found, Extraction):
+        return found
+    start, end = found.span
+    ends = [match.start() - place for place, match in enumerate(re.finditer("\r\n", text))]
+    return replace(found, span=(start + bisect_left(ends, start), end + bisect_left(ends, end)))
 
 
 def _is_python(block: Block) -> bool:
@@ -182,9 +219,16 @@ def _regions(text: str, start: int, end: int, rule: str, *, closed: bool) -> lis
     return found
 
 
+_QUOTED = re.compile(r"(?:[ \t]{0,8}>[^\n]*(?:\n|\Z)|[ \t]*\n)+")
+_QUOTE = re.compile(r"^[ \t]{0,8}>[ ]?", re.MULTILINE)
+"""Signs of a quotation in Markdown."""
+
+
 def _parse_dedented(code: str) -> Source | None:
     """The code at the left margin; also where only its first line lost its indentation."""
     source = parse(textwrap.dedent(code))
+    if source is None and _QUOTED.fullmatch(code):
+        source = parse(textwrap.dedent(_QUOTE.sub("", code)))
     first, _, rest = code.partition("\n")
     if source is not None or not rest.strip() or first[:1].isspace():
         return source

@@ -6,6 +6,7 @@ import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import lru_cache
 
 from probatum.core.errors import UsageError
@@ -13,6 +14,7 @@ from probatum.extraction.boxes import box_stays_open, boxed_in
 from probatum.extraction.characters import WORD, fold, sentence_end
 from probatum.extraction.evidence import LOOSE, Ambiguous, Extraction, Found, Missing, answer_of
 from probatum.extraction.markers import ANSWER_MARKERS, declared_lines, inline_marks, own_turn
+from probatum.extraction.numbers import parse_number
 from probatum.extraction.phrases import corrected, corrections, names_choice
 from probatum.extraction.reasoning import Visible, visible
 
@@ -114,6 +116,7 @@ class _Reader:
         self.choices = choices
         self.by_key = {_key(label): label for label in choices.labels}
         self.by_text = _unique_texts(choices)
+        self.by_value = _unique_values(choices)
         spelled = "|".join(re.escape(key) for key in sorted(self.by_key, key=len, reverse=True))
         alone = rf"(?!{WORD})(?![.,]\d|['’-](?!{_SUFFIX}){WORD}|[+#])"
         label = rf"(?<!{WORD})(?<!{WORD}['’-])(?<!\+)(?P<label>{spelled}){alone}"
@@ -137,7 +140,7 @@ _SUFFIX = r"[dt][iıuü]r\b"
 """Turkish `B'dir`: it is B."""
 
 _OPENING = (
-    r"(?:[\s*_~`$\"'“‘«「『【《〈({\[<:：=>→-]|\\[(\[]|\\(?:text|textbf|mathbf|mathrm|mathsf|boxed|fbox|bf|rm)\b"
+    r"(?:[\s*_~`$#\"'“‘«「『【《〈({\[<:：=>→-]|no\.(?=\s?\d)|\\[(\[]|\\(?:text|textbf|mathbf|mathrm|mathsf|boxed|fbox|bf|rm)\b"
     rf"|(?<!{WORD})(?:option|choice|answer|letter|number|clearly|definitely|probably|likely|most|simply|indeed"
     r"|actually|therefore|thus|then|only|the|is|are|correct|best|either|both|la|lettre|letra|lettera|opción|option"
     r"|buchstabe)\b|选项|選項|选|選|第|应|是|为|：){0,12}"
@@ -171,6 +174,14 @@ def _unique_texts(choices: Choices) -> dict[str, str]:
     return {
         key: label for key, label in zip(keys, choices.labels, strict=True) if key and keys.count(key) == 1
     }
+
+
+def _unique_values(choices: Choices) -> dict[Fraction, str]:
+    """Value → label, where every text is a number and no two are equal: `42.0` names the option `42`."""
+    values = [parse_number(text) for text in choices.texts if text]
+    if len(values) < len(choices.texts) or None in values or len(set(values)) < len(values):
+        return {}
+    return {value: label for value, label in zip(values, choices.labels, strict=True) if value is not None}
 
 
 def _text_key(text: str) -> str:
@@ -276,7 +287,7 @@ def _read_at(reader: _Reader, folded: str, start: int, end: int, rule: str) -> _
     """The label or labels that stand at `start`, behind decoration."""
     match = reader.opening.match(folded, start, end)
     if match is None:
-        joined = _joined_at(reader, folded, start, end, rule)
+        joined = _joined_at(reader, folded, (start, end), rule)
         return joined or _text_at(reader, folded, start, end, rule)
     if not _is_label(reader, folded, match, end):
         return None
@@ -295,9 +306,9 @@ def _read_at(reader: _Reader, folded: str, start: int, end: int, rule: str) -> _
     return _Candidate(tuple(labels), begin, at, rule)
 
 
-def _joined_at(reader: _Reader, folded: str, start: int, end: int, rule: str) -> _Candidate | None:
+def _joined_at(reader: _Reader, folded: str, span: tuple[int, int], rule: str) -> _Candidate | None:
     """Several labels without anything between them: `ABD`."""
-    match = reader.joined.match(folded, start, end) if reader.joined is not None else None
+    match = reader.joined.match(folded, *span) if reader.joined is not None else None
     if match is None or len(set(match["labels"])) != len(match["labels"]):
         return None
     labels = tuple(reader.by_key[each.casefold()] for each in match["labels"])
@@ -325,9 +336,16 @@ def _text_at(reader: _Reader, folded: str, start: int, end: int, rule: str) -> _
     """A whole line or sentence that is the text of one option."""
     for stop in {sentence_end(folded, start, end), end}:
         label = reader.by_text.get(_text_key(folded[start:stop]))
+        if label is None and reader.by_value and stop - start < _LONGEST_NUMBER:
+            value = parse_number(folded[start:stop].strip(" \t*_`$.。"))
+            label = reader.by_value.get(value) if value is not None else None
         if label is not None:
             return _Candidate((label,), start, stop, rule.partition(":")[0] + ":text")
     return None
+
+
+_LONGEST_NUMBER = 40
+"""Characters of a text that is read as a number, to find the option of that value."""
 
 
 def _declared(reader: _Reader, page: _Page) -> list[_Candidate] | None:
