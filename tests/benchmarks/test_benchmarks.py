@@ -33,13 +33,15 @@ def found(name: str) -> str:
 
 LARGE = frozenset({"humaneval_plus", "mbpp_plus", "mbpp_plus_base"})
 """Validated by the slow tests of code benchmarks: thousands of inputs."""
+CONTRADICTORY = frozenset({"ifeval_official"})
+"""Graded with items that no answer satisfies, as published; see tests/published/test_ifeval.py."""
 
 
-@pytest.mark.parametrize("name", [name for name in task_names() if name not in LARGE])
+@pytest.mark.parametrize("name", [name for name in task_names() if name not in LARGE | CONTRADICTORY])
 def test_gold_answers_score_one_and_wrong_ones_zero(name: str) -> None:
     checked = validate(find_task(found(name)), data_directory=DATA)
     assert checked.faults == ()
-    assert checked.gold_right == checked.wrong_right == checked.items
+    assert checked.gold_right == checked.wrong_right == checked.items - len(checked.known_broken)
     assert checked.passed
 
 

@@ -1,4 +1,4 @@
-"""Foreign tokenizers and the language detector: extras `ifeval` and `ifeval-ja`, imported when first used, here alone."""
+"""Foreign tokenizers and the language detector (extras `ifeval`, `ifeval-ja`): imported here, when used."""
 
 from __future__ import annotations
 

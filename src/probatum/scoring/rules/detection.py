@@ -15,7 +15,7 @@ from probatum.scoring.rules.backends import detect_languages
 from probatum.scoring.rules.records import Finding
 from probatum.scoring.rules.words import count_words
 
-__all__ = ["DETECTABLE", "is_in"]
+__all__ = ["DETECTABLE", "is_in", "share_of_script"]
 
 _CODES: Final = (
     "af ar bg bn ca cs cy da de el en es et fa fi fr gu he hi hr hu id it ja kn ko lt lv mk ml mr ne nl no "
@@ -61,10 +61,10 @@ def is_in(text: str, language: str, *, unless_short: bool = False) -> Finding:
     on its script alone, since a few words or names are of no one language.
     """
     wanted = language.lower().partition("-")[0]
-    scripts = _SCRIPTS.get(wanted, ("LATIN",))
-    share = _share(text, scripts)
+    share = share_of_script(text, wanted)
     if share < LEAST_SHARE:
-        reason = f"{share:.0%} of the letters are {scripts[0].lower()}; needed {LEAST_SHARE:.0%}"
+        script = _SCRIPTS.get(wanted, _LATIN)[0].lower()
+        reason = f"{share:.0%} of the letters are {script}; needed {LEAST_SHARE:.0%}"
         return Finding(followed=False, reason=reason)
     if unless_short and (length := count_words(text)) < ENOUGH_WORDS:
         return Finding(followed=True, reason=f"{length} words are too few to tell the language")
@@ -76,7 +76,12 @@ def is_in(text: str, language: str, *, unless_short: bool = False) -> Finding:
     return Finding(followed, reason if followed else f"{reason}; asked {language!r}")
 
 
-def _share(text: str, scripts: tuple[str, ...]) -> float:
+_LATIN: Final = ("LATIN",)
+
+
+def share_of_script(text: str, language: str) -> float:
+    """Share of a text's letters that are of the script of a language; 0 where there is no letter."""
+    scripts = _SCRIPTS.get(language.lower().partition("-")[0], _LATIN)
     letters = [sign for sign in text[:SEEN] if sign.isalpha()]
     if not letters:
         return 0.0

@@ -9,9 +9,8 @@ from typing import Final, Literal
 
 from probatum.scoring.rules.arguments import Given
 from probatum.scoring.rules.catalogue import Prepared, prepare
-from probatum.scoring.rules.detection import DETECTABLE
+from probatum.scoring.rules.detection import DETECTABLE, share_of_script
 from probatum.scoring.rules.records import Edition, Instruction, InstructionError
-from probatum.scoring.rules.words import occurrences
 
 __all__ = ["Flaw", "lint_instructions"]
 
@@ -94,7 +93,7 @@ def _patterns(asked: Prepared) -> Iterator[Flaw]:
 
 
 def _contradictions(prepared: Sequence[Prepared]) -> Iterator[Flaw]:
-    yield from _keywords_against_words(prepared)
+    yield from _texts_against_rules(prepared)
     yield from _counts_against_counts(prepared)
     kinds = {each.rule.id.rpartition(":")[2]: each for each in prepared}
     cased = [each for name, each in kinds.items() if name.endswith(("_capital", "_lowercase"))]
@@ -113,26 +112,75 @@ def _contradictions(prepared: Sequence[Prepared]) -> Iterator[Flaw]:
         yield Flaw("contradiction", next(iter(asked.values())).instruction.id, f"languages {codes}")
 
 
-def _keywords_against_words(prepared: Sequence[Prepared]) -> Iterator[Flaw]:
-    """A keyword or an end phrase that holds a forbidden word."""
-    forbidden = [
-        word
-        for each in prepared
-        if "forbidden_words" in each.given.values
-        for word in each.given.texts("forbidden_words")
-    ]
+_SPOILED: Final = frozenset(
+    (
+        "no_comma",
+        "no_period",
+        "no_digits",
+        "no_accents",
+        "no_hiragana",
+        "no_katakana",
+        "kansuuji",
+        "forbidden_words",
+        "ethel_or_cedilla",
+        "hiragana_only",
+        "katakana_only",
+        "frequency",
+        "letter_frequency",
+        "number_words",
+        "capital_word_frequency",
+    )
+)
+"""Rules that a part of a text can break, whatever the rest is."""
+
+
+def _texts_against_rules(prepared: Sequence[Prepared]) -> Iterator[Flaw]:
+    """A text that the response must hold, and that breaks another rule by itself."""
+    spoiled = [each for each in prepared if _kind(each) in _SPOILED and _may_be_spoiled(each)]
     for each in prepared:
-        values = each.given.values
-        wanted = list(each.given.texts("keywords")) if "keywords" in values else []
-        wanted += [each.given.text(name) for name in ("end_phrase", "prompt_to_repeat") if name in values]
-        if "keyword" in values and each.given.relation("relation").sign in {">=", ">", "=="}:
-            wanted += [each.given.text("keyword")] if each.given.count("frequency") > 0 else []
-        for word in forbidden:
-            for text in wanted:
-                if occurrences(word, text):
-                    yield Flaw(
-                        "contradiction", each.instruction.id, f"{text[:60]!r} holds the forbidden {word!r}"
-                    )
+        for text in _demanded(each):
+            for other in spoiled:
+                found = other.rule.probatum(text, other.given)
+                if not found.followed and other is not each:
+                    detail = f"{text[:60]!r} breaks {other.instruction.id} ({found.reason})"
+                    yield Flaw("contradiction", each.instruction.id, detail)
+    yield from _repeated_in_another_language(prepared)
+
+
+def _kind(asked: Prepared) -> str:
+    return asked.rule.id.rpartition(":")[2]
+
+
+def _may_be_spoiled(asked: Prepared) -> bool:
+    """Not where a number must only be reached: more text cannot break that."""
+    relations = [each.name for each in asked.rule.parameters if each.kind == "relation"]
+    return not relations or asked.given.relation(relations[0]).sign in {"<", "<="}
+
+
+def _demanded(asked: Prepared) -> tuple[str, ...]:
+    values = asked.given.values
+    found = asked.given.texts("keywords") if "keywords" in values else ()
+    found += tuple(asked.given.text(name) for name in ("end_phrase", "prompt_to_repeat") if name in values)
+    if "keyword" in values and asked.given.count("frequency") > 0 and not _may_be_spoiled(asked):
+        found += (asked.given.text("keyword"),)
+    return found
+
+
+def _repeated_in_another_language(prepared: Sequence[Prepared]) -> Iterator[Flaw]:
+    """A request that is to be repeated in a response that is to be in another script alone."""
+    for each in prepared:
+        if "prompt_to_repeat" not in each.given.values:
+            continue
+        for other in prepared:
+            if "language" in other.given.values:
+                code = other.given.text("language")
+                share = share_of_script(each.given.text("prompt_to_repeat"), code)
+                if share < HALF:
+                    detail = f"the request to repeat is not written as {code!r} is"
+                    yield Flaw("contradiction", each.instruction.id, detail)
+
+
+HALF: Final = 0.5
 
 
 def _counts_against_counts(prepared: Sequence[Prepared]) -> Iterator[Flaw]:

@@ -1,0 +1,16 @@
+"""M-IFEval in Spanish: 115 prompts with instructions that are verified without a model.
+
+Dussolle et al. 2025, "M-IFEval: Multilingual Instruction-Following Evaluation", https://arxiv.org/abs/2502.04688
+"""
+
+from __future__ import annotations
+
+from probatum.benchmarks._ifeval import task
+
+TASK = task(
+    name="m_ifeval_es",
+    summary="instructions in Spanish that can be verified, strict and loose",
+    local="ifeval/m_ifeval_es_input_data.jsonl",
+    language="es",
+    citation="Dussolle et al. 2025, arXiv:2502.04688",
+)
