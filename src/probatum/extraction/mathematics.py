@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from probatum.core.records import Item
 from probatum.extraction.boxes import find_boxes
@@ -122,7 +123,7 @@ def _boxed(seen: Visible, folded: str, spans: tuple[Span, ...]) -> Found | None:
     parts = [_extraction(seen, folded, span, "box") for span in sentence]
     if len({part.answer for part in parts}) == 1:
         return parts[-1]
-    for one, two in zip(sentence, sentence[1:], strict=False):
+    for one, two in pairwise(sentence):
         if not _belong(folded[one[1] + 1 : _box_start(folded, two[0])]):
             return Ambiguous(tuple(parts))
     return Extraction(
@@ -201,6 +202,8 @@ _FUNCTIONS = frozenset(
         "union",
     ]
 )
+_MOST_WORDS = 3
+"""Words of an answer that is no sentence: `12 red apples`."""
 _TELLS = re.compile(
     r"\b(?:the|is|are|was|so|we|that|this|therefore|thus|hence|since|which|because|of|has|have|there|it|its|it's)\b"
     r"|是|为|所以|因此|解得",
@@ -215,7 +218,7 @@ def _is_prose(part: str) -> bool:
     plain = re.sub(r"\\text[a-z]{0,6}\s?\{[^{}]*\}|\\[a-zA-Z]+", " ", _SEGMENT.sub(" ", part))
     if _TELLS.search(plain):
         return True
-    return sum(each.lower() not in _FUNCTIONS for each in _WORD.findall(plain)) > 3  # noqa: PLR2004 - `red apples a day`
+    return sum(each.lower() not in _FUNCTIONS for each in _WORD.findall(plain)) > _MOST_WORDS
 
 
 def _whole(seen: Visible, folded: str) -> Found | None:
@@ -261,7 +264,8 @@ def _sentence_end(folded: str, start: int) -> int:
 
 
 _SAYS = re.compile(
-    r"(?:\b(?:is|are|equals?|be|becomes?)\b(?! (?:the|a|an|that|in|equal)\b)|\bequal to\b|是|为|等于)[\s:：]{0,3}",
+    r"(?:\b(?:is|are|equals?|be|becomes?)\b(?! (?:the|a|an|that|in|equal)\b)|\bequal to\b|是|为|等于)"
+    r"[\s:：]{0,3}",
     re.IGNORECASE,
 )
 _REASON = re.compile(r"[,，]?\s?\b(?:since|because|as|which|where|when|given|after)\b|因为", re.IGNORECASE)
@@ -270,34 +274,37 @@ _REASON = re.compile(r"[,，]?\s?\b(?:since|because|as|which|where|when|given|af
 def _payload(seen: Visible, folded: str, span: Span, rule: str) -> Found | None:
     """The answer in what stands behind a mark."""
     start, end = span
-    inside = [each for each in find_boxes(folded[start:end]).spans]
+    inside = find_boxes(folded[start:end]).spans
     if inside:
         return _boxed(seen, folded, tuple((a + start, b + start) for a, b in inside))
-    end = (
-        min(end, _sentence_end(folded, start))
-        if rule != "declared:line" or _is_prose(folded[start:end])
-        else end
-    )
+    if rule != "declared:line" or _is_prose(folded[start:end]):
+        end = min(end, _sentence_end(folded, start))
     start, end = _trimmed(folded, (start, end))
     if start >= end:
         return None
-    if not _is_prose(folded[start:end]):
-        return _extraction(seen, folded, _without_reason(folded, (start, end)), rule)
+    if _is_prose(folded[start:end]):
+        place = _in_sentence(folded, (start, end), declared=rule.startswith("declared"))
+    else:
+        place = _without_reason(folded, (start, end))
+    return _extraction(seen, folded, place, rule) if place is not None else None
+
+
+def _in_sentence(folded: str, span: Span, *, declared: bool) -> Span | None:
+    """Where the answer stands in a sentence that gives it."""
+    start, end = span
     segments = _segments(folded, start, end)
     if segments and segments[0][0] - start <= 2:  # noqa: PLR2004 - a quotation mark before it
-        return _extraction(seen, folded, _with_unit(folded, segments[0], end), rule)
+        return _with_unit(folded, segments[0], end)
     for said in reversed(list(_SAYS.finditer(folded, start, end))):
         rest = _trimmed(folded, _without_reason(folded, (said.end(), end)))
         if rest[0] < rest[1] and not _is_prose(folded[rest[0] : rest[1]]):
-            return _extraction(seen, folded, rest, rule)
+            return rest
     if segments:
-        return _extraction(seen, folded, _with_unit(folded, segments[-1], end), rule)
+        return _with_unit(folded, segments[-1], end)
     numbers = list(_numbers(folded, start, end))
     if len(numbers) == 1:
-        return _extraction(seen, folded, numbers[0], rule)
-    if not numbers and end - start <= _SHORT and rule.startswith("declared"):
-        return _extraction(seen, folded, (start, end), rule)
-    return None
+        return numbers[0]
+    return span if not numbers and end - start <= _SHORT and declared else None
 
 
 def _without_reason(folded: str, span: Span) -> Span:

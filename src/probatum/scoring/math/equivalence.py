@@ -14,11 +14,12 @@ from probatum.scoring.math.forms import PI, Form, Monomial, TooLarge, counted, s
 from probatum.scoring.math.functions import FUNCTIONS
 from probatum.scoring.math.lexer import Unreadable
 from probatum.scoring.math.numeric import agree, real_value
-from probatum.scoring.math.parser import as_region
 from probatum.scoring.math.reading import Answer, read_answer
 from probatum.scoring.math.regions import Unordered, unite
+from probatum.scoring.math.structures import as_region
 from probatum.scoring.math.units import read_unit
 from probatum.scoring.math.values import (
+    PAIR,
     Base,
     Clock,
     Collection,
@@ -48,6 +49,10 @@ class Equivalence:
     """One line."""
 
 
+_MOST_DECIMALS: Final = 50
+"""Places up to which rounding is decided."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Conventions:
     """What a task takes for granted about the writing of answers."""
@@ -63,7 +68,7 @@ class Conventions:
     places. `None`: they are compared exactly."""
 
     def __post_init__(self) -> None:
-        if self.decimals is not None and not 0 <= self.decimals <= 50:  # noqa: PLR2004 - digits computed
+        if self.decimals is not None and not 0 <= self.decimals <= _MOST_DECIMALS:
             raise ProtocolError(f"decimals {self.decimals!r}: give a number of places from 0 to 50")
         for name, value, known in (
             ("percent", self.percent, ("either", "unit", "fraction")),
@@ -155,7 +160,7 @@ def _independent(form: Form) -> bool:
                 or (atom.kind == "prime" and (int(atom.name) > _TRUE_PRIMES or not 0 < exponent < 1))
             ):
                 return False
-    return len(constants) < 2  # noqa: PLR2004 - nobody has proved e and π independent
+    return len(constants) < PAIR  # nobody has proved e and π independent
 
 
 def same_form(one: Form, two: Form) -> Equivalence:
@@ -304,14 +309,14 @@ class _Comparison:
         return _all([same_form(pivot * y, other * x) for x, y in zip(one.parts, two.parts, strict=True)])
 
     def ratio_and_scalar(self, one: Ratio, two: Scalar) -> Equivalence:
-        if len(one.parts) != 2:  # noqa: PLR2004 - a quotient
+        if len(one.parts) != PAIR:
             return _no("type", "a ratio of several numbers and a number")
         return same_form(one.parts[0], one.parts[1] * two.form)
 
     def clocks(self, one: Clock, two: Clock) -> Equivalence:
         halves = {one.half, two.half} - {""}
         if one.parts == two.parts:
-            return _YES if len(halves) < 2 else _no("time", "before noon and after noon")  # noqa: PLR2004
+            return _YES if len(halves) < PAIR else _no("time", "before noon and after noon")
         if halves or len(one.parts) != len(two.parts) or 0 in {*one.parts, *two.parts}:
             return _no("time", "the times differ")
         if self.ratios(_as_ratio(one), _as_ratio(two)).verdict:
@@ -325,25 +330,26 @@ class _Comparison:
 
     def collections(self, one: Collection, two: Collection) -> Equivalence:
         kinds = {one.kind, two.kind}
-        if kinds == {"tuple", "bracket"} and len(one.items) == len(two.items) == 2:  # noqa: PLR2004
-            return (
-                self.regions(as_region(one), as_region(two))
-                if _ends(one) and _ends(two)
-                else _no("type", "parentheses and brackets")
-            )
         if kinds <= {"tuple", "bracket"}:
-            return self.in_order(one.items, two.items)
+            return self.tuples(one, two)
         if kinds == {"set"}:
             return self.in_any_order(self.distinct(one.items), self.distinct(two.items))
-        if "set" in kinds and kinds & {"tuple", "bracket"}:
-            return _no("type", "a set and a tuple")
         if kinds == {"list"}:
             return self.lists(one, two)
+        if "list" not in kinds:
+            return _no("type", "a set and a tuple")
         listed, other = (one, two) if one.kind == "list" else (two, one)
         items = _without_names(listed.items)
-        if other.kind == "set":
-            return self.in_any_order(items, other.items)
-        return self.in_order(items, other.items)
+        return (self.in_any_order if other.kind == "set" else self.in_order)(items, other.items)
+
+    def tuples(self, one: Collection, two: Collection) -> Equivalence:
+        if (
+            one.kind != two.kind and len(one.items) == len(two.items) == PAIR
+        ):  # (1, 2) and [1, 2] are intervals
+            if not _ends(one) or not _ends(two):
+                return _no("type", "parentheses and brackets")
+            return self.regions(as_region(one), as_region(two))
+        return self.in_order(one.items, two.items)
 
     def lists(self, one: Collection, two: Collection) -> Equivalence:
         left: Sequence[Value] = _name_dropped(one.items)
@@ -448,13 +454,17 @@ class _Comparison:
 
     # -- equations
 
+    def equation_and_value(self, one: Value, two: Value) -> Equivalence:
+        """`x = 5` and 5: the name says nothing else."""
+        if not isinstance(one, Equation) or not one.named:
+            return _no("type", f"an equation and {_kind(two)}")
+        return self.parts(one.right, two)
+
     def equations(self, one: Value, two: Value) -> Equivalence:
-        if not isinstance(one, Equation) or not isinstance(two, Equation):
-            equation, other = (one, two) if isinstance(one, Equation) else (two, one)
-            assert isinstance(equation, Equation)  # noqa: S101 - tells the type checker
-            if not equation.named:
-                return _no("type", f"an equation and {_kind(other)}")
-            return self.parts(equation.right, other)
+        if not isinstance(one, Equation):
+            return self.equation_and_value(two, one)
+        if not isinstance(two, Equation):
+            return self.equation_and_value(one, two)
         shapes = _zero_sides(one), _zero_sides(two)
         if shapes[0] is not None and shapes[1] is not None:
             found = _proportional(shapes[0], shapes[1])
@@ -462,6 +472,10 @@ class _Comparison:
                 return found
         if not (one.named and two.named):
             return _no("type", "equations of different kinds")
+        return self.named(one, two)
+
+    def named(self, one: Equation, two: Equation) -> Equivalence:
+        """Equations that say what a name stands for."""
         if self.parts(one.left, two.left).verdict:
             return self.parts(one.right, two.right)
         renamed = _renamed(one, two)

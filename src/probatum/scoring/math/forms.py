@@ -21,13 +21,13 @@ from functools import lru_cache
 from math import gcd, isqrt, lcm
 
 __all__ = [
+    "IMAGINARY",
     "ONE",
     "PI",
     "ZERO",
     "Atom",
     "E",
     "Form",
-    "I",
     "Monomial",
     "TooLarge",
     "counted",
@@ -268,26 +268,8 @@ class Form:
             return _function_form("power", self, exponent)
         result = ONE
         for monomial, coefficient in exponent.terms.items():
-            factor = self.to(coefficient) if not monomial else self._raised_to(monomial, coefficient)
+            factor = self.to(coefficient) if not monomial else _raised(self, monomial, coefficient)
             result *= factor
-        return result
-
-    def _raised_to(self, monomial: Monomial, coefficient: Fraction) -> Form:
-        exponent = Form({monomial: _UNIT})
-        if self.constant == 1:
-            return ONE
-        only = self.single
-        if only is None:
-            content, primitive = _primitive(self)
-            base = Atom("sum", "", (primitive,))
-            return content._raised_to(monomial, coefficient) * _power(base, exponent, coefficient)
-        result = ONE
-        for prime, times in rational_factors(abs(only[1])):
-            result *= _power(prime, exponent, coefficient * times)
-        if only[1] < 0:
-            result *= _power(_MINUS, exponent, coefficient)
-        for atom, times in only[0]:
-            result *= _power(atom, exponent, coefficient * times)
         return result
 
     def is_zero(self) -> bool:
@@ -342,11 +324,9 @@ _MINUS = Atom("constant", "-1")
 """Minus one as the base of a power that is not rational."""
 PI = Form.atom(Atom("constant", "pi"))
 E = Form.atom(Atom("constant", "e"))
-I = Form.atom(_IMAGINARY)
+IMAGINARY = Form.atom(_IMAGINARY)
 _CLEARED = frozenset({"sum", "function", "unit"})
 """Kinds of atoms between which relations hold, so that they may not stay in denominators."""
-_SPECIAL = frozenset({"prime", "unit", "sum", "function"})
-"""Kinds of atoms whose powers are simplified."""
 
 
 def variable(name: str) -> Form:
@@ -404,7 +384,7 @@ def _join(one: Monomial, two: Monomial) -> tuple[Monomial, bool]:
         if before is None:
             powers[atom] = exponent
         else:
-            special = special or atom.kind in _SPECIAL
+            special = special or atom.kind in _SIMPLER
             total = _plain(before + exponent)
             if total:
                 powers[atom] = total
@@ -430,31 +410,15 @@ def _normal(monomial: Monomial, value: Fraction) -> Terms:
     kept: list[tuple[Atom, Exponent]] = []
     expand: list[Form] = []
     for atom, exponent in monomial:
-        if atom.kind == "prime":
-            whole, rest = divmod(exponent, 1)
-            if abs(whole) * int(atom.name).bit_length() > _BITS:
-                kept.append((atom, exponent))
-                continue
-            value *= Fraction(int(atom.name)) ** int(whole)
-            if rest:
-                kept.append((atom, rest))
-        elif atom.kind == "unit" and isinstance(exponent, int):
-            if exponent % 4 > 1:
-                value = -value
-            if exponent % 2:
-                kept.append((atom, 1))
-        elif atom.kind == "sum" and 1 <= exponent <= _WIDEST_POWER:
-            whole, rest = divmod(exponent, 1)
-            expand.append(_multiplied(atom.arguments[0], int(whole)))
-            if rest:
-                kept.append((atom, rest))
-        elif atom.kind == "function" and isinstance(exponent, int) and 1 < exponent <= _WIDEST_POWER:
-            simpler, rest = _function_power(atom, exponent)
-            expand += simpler
-            if rest:
-                kept.append((atom, rest))
-        else:
+        simplify = _SIMPLER.get(atom.kind)
+        if simplify is None:
             kept.append((atom, exponent))
+            continue
+        factor, forms, rest = simplify(atom, exponent)
+        value *= factor
+        expand += forms
+        if rest:
+            kept.append((atom, _plain(rest)))
     if not value:
         return {}
     form = Form({tuple(kept): _sized(value)})
@@ -463,15 +427,48 @@ def _normal(monomial: Monomial, value: Fraction) -> Terms:
     return form.terms
 
 
-def _function_power(atom: Atom, exponent: int) -> tuple[list[Form], int]:
-    """Factors that replace the even part of a function's power, and what is left."""
+Simpler = tuple[int | Fraction, list[Form], Exponent]
+"""A rational factor, forms to multiply with, and the exponent that is left."""
+
+
+def _prime_power(atom: Atom, exponent: Exponent) -> Simpler:
+    whole, rest = divmod(Fraction(exponent), 1)
+    if abs(whole) * int(atom.name).bit_length() > _BITS:
+        return 1, [], exponent
+    return Fraction(int(atom.name)) ** int(whole), [], rest
+
+
+def _unit_power(_: Atom, exponent: Exponent) -> Simpler:
+    if not isinstance(exponent, int):
+        return 1, [], exponent
+    return (-1 if exponent & 2 else 1), [], exponent % 2
+
+
+def _sum_power(atom: Atom, exponent: Exponent) -> Simpler:
+    if not 1 <= exponent <= _WIDEST_POWER:
+        return 1, [], exponent
+    whole, rest = divmod(Fraction(exponent), 1)
+    return 1, [_multiplied(atom.arguments[0], int(whole))], rest
+
+
+def _function_power(atom: Atom, exponent: Exponent) -> Simpler:
+    if not isinstance(exponent, int) or not 1 < exponent <= _WIDEST_POWER:
+        return 1, [], exponent
     half, rest = divmod(exponent, 2)
     if atom.name == "sin":
         cosine = Form.atom(Atom("function", "cos", atom.arguments))
-        return [_multiplied(ONE - cosine * cosine, half)], rest
+        return 1, [_multiplied(ONE - cosine * cosine, half)], rest
     if atom.name == "abs":
-        return [_multiplied(atom.arguments[0], 2 * half)], rest
-    return [], exponent
+        return 1, [_multiplied(atom.arguments[0], 2 * half)], rest
+    return 1, [], exponent
+
+
+_SIMPLER: dict[str, Callable[[Atom, Exponent], Simpler]] = {
+    "prime": _prime_power,
+    "unit": _unit_power,
+    "sum": _sum_power,
+    "function": _function_power,
+}
 
 
 def _multiplied(form: Form, exponent: int) -> Form:
@@ -486,12 +483,30 @@ def _multiplied(form: Form, exponent: int) -> Form:
     return result if result is not None else ONE
 
 
+def _raised(form: Form, monomial: Monomial, coefficient: Fraction) -> Form:
+    """To a power that is a rational times a product of atoms."""
+    exponent = Form({monomial: _UNIT})
+    if form.constant == 1:
+        return ONE
+    only = form.single
+    if only is None:
+        content, primitive = _primitive(form)
+        base = Atom("sum", "", (primitive,))
+        return _raised(content, monomial, coefficient) * _power(base, exponent, coefficient)
+    result = ONE
+    for prime, times in rational_factors(abs(only[1])):
+        result *= _power(prime, exponent, coefficient * times)
+    if only[1] < 0:
+        result *= _power(_MINUS, exponent, coefficient)
+    for atom, power in only[0]:
+        result *= _power(atom, exponent, coefficient * power)
+    return result
+
+
 def _power(base: Atom, exponent: Form, times: Exponent) -> Form:
     """`base ^ (times · exponent)`, where `exponent` is one monomial with coefficient 1."""
     if base.kind == "power":
-        return Form.atom(
-            Atom("power", base.name, (base.arguments[0], base.arguments[1] * exponent)), _plain(times)
-        )
+        return base.arguments[0].raised((base.arguments[1] * exponent).scaled(Fraction(times)))
     inside = Form.atom(base)
     return Form.atom(Atom("power", "", (inside, exponent)), _plain(times))
 
@@ -499,7 +514,7 @@ def _power(base: Atom, exponent: Form, times: Exponent) -> Form:
 def _power_of_term(monomial: Monomial, value: Fraction, exponent: Exponent) -> Form:
     if isinstance(exponent, int):
         powers: Terms = {tuple((atom, _plain(times * exponent)) for atom, times in monomial): _UNIT}
-        if any(atom.kind in _SPECIAL for atom, _ in monomial):
+        if any(atom.kind in _SIMPLER for atom, _ in monomial):
             (only,) = powers
             powers = _normal(only, _UNIT)
         size = max(value.numerator.bit_length(), value.denominator.bit_length())
@@ -522,7 +537,7 @@ def _root_of_rational(value: Fraction, exponent: Fraction) -> Form:
         if exponent.denominator % 2:
             sign = Form.of(-1 if exponent.numerator % 2 else 1)
         elif exponent.denominator == 2:  # noqa: PLR2004 - a square root
-            sign = I.to(exponent.numerator)
+            sign = IMAGINARY.to(exponent.numerator)
         else:
             sign = Form.atom(_MINUS, exponent)
     result: Terms = {(): _UNIT}
@@ -539,7 +554,7 @@ def _root_of_atom(atom: Atom, times: Exponent, exponent: Fraction) -> Form:
         base = atom.arguments[0] if atom.kind == "sum" else Form.atom(atom)
         return Form.atom(Atom("function", "abs", (_signed(base)[1],)), total)
     if atom.kind == "unit":
-        return Form.atom(atom, total) if not isinstance(total, int) else I.to(total)
+        return Form.atom(atom, total) if not isinstance(total, int) else IMAGINARY.to(total)
     return Form(_normal(((atom, total),), _UNIT))
 
 

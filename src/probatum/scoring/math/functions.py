@@ -15,6 +15,8 @@ from probatum.scoring.math.numeric import real_value
 __all__ = ["FUNCTIONS", "absolute", "binomial", "factorial_of", "logarithm", "root"]
 
 _LARGEST_FACTORIAL = 300
+_MOST_ANGLES = 4
+"""Angles of a sum that is taken apart: the terms double with each."""
 _LARGEST_MULTIPLE = 12
 """Multiple of an angle up to which sine and cosine are expanded."""
 
@@ -196,43 +198,39 @@ def _takes_apart(angle: Form) -> bool:
     if only is not None and Form({only[0]: Fraction(1)}) == PI:
         return True
     total = sum(abs(value.numerator) for value in angle.terms.values() if value.numerator)
-    return len(angle.terms) <= 4 and total <= 2 * _LARGEST_MULTIPLE  # noqa: PLR2004 - terms double
+    return len(angle.terms) <= _MOST_ANGLES and total <= 2 * _LARGEST_MULTIPLE
 
 
 def _arc(name: str) -> Callable[[Form], Form]:
     def of(value: Form) -> Form:
         for turn, known in _KNOWN_ARCS[name]:
-            if (value - known()).is_zero():
+            if (value - known).is_zero():
                 return PI.scaled(turn)
         return function(name, value)
 
     return of
 
 
-def _known_sines() -> list[tuple[Fraction, Callable[[], Form]]]:
-    found: list[tuple[Fraction, Callable[[], Form]]] = []
-    for steps in (0, 2, 3, 4, 6):
-        found.append((Fraction(steps, 12), _QUARTER[steps]))
-        if steps:
-            found.append((Fraction(-steps, 12), lambda steps=steps: -_QUARTER[steps]()))  # type: ignore[misc]
-    return found
+Values = list[tuple[Fraction, Form]]
+"""Parts of π, and the value of a function there."""
 
 
-def _known_tangents() -> list[tuple[Fraction, Callable[[], Form]]]:
-    known: list[tuple[Fraction, Callable[[], Form]]] = [
-        (Fraction(0), lambda: ZERO),
-        (Fraction(1, 4), lambda: ONE),
-        (Fraction(1, 3), lambda: Form.of(3).to(Fraction(1, 2))),
-        (Fraction(1, 6), lambda: Form.of(3).to(Fraction(-1, 2))),
-    ]
-    return known + [(-turn, lambda value=value: -value()) for turn, value in known[1:]]  # type: ignore[misc]
+def _both_signs(values: Values) -> Values:
+    return values + [(-turn, -value) for turn, value in values if turn]
 
 
-_SINES = _known_sines()
+_SINES = _both_signs([(Fraction(steps, 12), _QUARTER[steps]()) for steps in (0, 2, 3, 4, 6)])
 _KNOWN_ARCS: Final = {
     "arcsin": _SINES,
     "arccos": [(Fraction(1, 2) - turn, value) for turn, value in _SINES],
-    "arctan": _known_tangents(),
+    "arctan": _both_signs(
+        [
+            (Fraction(0), ZERO),
+            (Fraction(1, 4), ONE),
+            (Fraction(1, 3), Form.of(3).to(Fraction(1, 2))),
+            (Fraction(1, 6), Form.of(3).to(Fraction(-1, 2))),
+        ]
+    ),
 }
 
 

@@ -36,6 +36,10 @@ _INTEGERS: Final = frozenset(["factorial", "binomial", "sum", "prod", "gcd", "lc
 _EXTREMES: Final = frozenset({"max", "min"})
 _UNKNOWN: Final = frozenset({"overline"})
 """Functions that have relations between their values, but are not computed here."""
+_LARGEST_EXPONENT: Final = 10**9
+_LONGEST_PRODUCT: Final = 10_000
+"""Exponent of a complex number above which logarithms are taken."""
+_LARGEST_FACTORIAL: Final = 500
 _LONGEST_SUM: Final = 40
 """Terms of a sum or a product that is worked out at a point."""
 
@@ -149,10 +153,10 @@ def _integer_power(z: Complex, exponent: int) -> Complex:
         if not z.real and exponent < 0:
             raise NoValue("a division by zero")
         return Complex(z.real**exponent)
-    if abs(exponent) > 10_000:  # noqa: PLR2004 - by logarithms above
+    if abs(exponent) > _LONGEST_PRODUCT:
         return _exponential(_logarithm(z).times(Complex(Decimal(exponent))))
     result, base = _ONE, z
-    for digit in bin(abs(exponent))[2:]:
+    for digit in f"{abs(exponent):b}":
         result = result.times(result)
         if digit == "1":
             result = result.times(base)
@@ -163,9 +167,9 @@ def _integer_power(z: Complex, exponent: int) -> Complex:
 
 
 def _power(z: Complex, exponent: Complex) -> Complex:
-    if not exponent.imaginary and exponent.real == exponent.real.to_integral_value():
-        if abs(exponent.real) < 10**9:
-            return _integer_power(z, int(exponent.real))
+    whole = not exponent.imaginary and exponent.real == exponent.real.to_integral_value()
+    if whole and abs(exponent.real) < _LARGEST_EXPONENT:
+        return _integer_power(z, int(exponent.real))
     if not z.real and not z.imaginary:
         if exponent.real > 0:
             return z
@@ -231,6 +235,14 @@ _FUNCTIONS: Final[Mapping[str, Callable[[Complex], Complex]]] = {
 }
 
 
+_CONSTANTS: Final[Mapping[str, Callable[[], Complex]]] = {
+    "e": lambda: Complex(Decimal(1).exp()),
+    "pi": lambda: Complex(_pi(_precision())),
+    "-1": lambda: Complex(Decimal(-1)),
+    "i": lambda: Complex(Decimal(0), Decimal(1)),
+}
+
+
 def _some_value(seed: str) -> Decimal:
     """Between 1 and 3, from a name: the same for the same name at the same point."""
     digest = hashlib.sha256(seed.encode("utf-8", "surrogatepass")).digest()
@@ -270,7 +282,7 @@ class _Point:
     def sum_and_size(self, form: Form) -> tuple[Complex, Decimal]:
         """The value, and the sum of the sizes of its terms: how much can have cancelled."""
         total, size = Complex(Decimal(0)), Decimal(0)
-        spend(5 * len(form.terms))
+        spend(2 * len(form.terms))
         for monomial, coefficient in form.terms.items():
             value = Complex(_decimal(coefficient))
             for atom, exponent in monomial:
@@ -285,38 +297,34 @@ class _Point:
     def atom(self, atom: Atom) -> Complex:
         value = self.known.get(atom)
         if value is None:
-            spend(20)
-            value = self.known[atom] = self._atom(atom)
+            spend(10 if atom.arguments else 1)
+            value = self.known[atom] = self._function(atom) if atom.kind == "function" else self._plain(atom)
         return value
 
-    def _atom(self, atom: Atom) -> Complex:
-        if atom.kind == "prime":
-            return Complex(Decimal(atom.name))
-        if atom.kind == "unit":
-            return Complex(Decimal(0), Decimal(1))
-        if atom.kind == "constant":
-            known = {"e": Decimal(1).exp, "pi": lambda: _pi(_precision()), "-1": lambda: Decimal(-1)}
-            return Complex(known[atom.name]())
+    def _plain(self, atom: Atom) -> Complex:
+        if atom.kind == "variable":
+            return Complex(self.variable(atom.name))
         if atom.kind == "sum":
             return self.form(atom.arguments[0])
         if atom.kind == "power":
             base, exponent = atom.arguments
             value = self.form(base)
-            if self.signed and value.real < 0 and atom.arguments[0].variables:
+            if self.signed and value.real < 0 and base.variables:
                 raise NoValue("a power of a negative number")
             return _power(value, self.form(exponent))
-        if atom.kind == "variable":
-            return Complex(self.variable(atom.name))
+        return Complex(Decimal(atom.name)) if atom.kind == "prime" else _CONSTANTS[atom.name]()
+
+    def _function(self, atom: Atom) -> Complex:
         if atom.name in _UNKNOWN:
             raise NoValue(f"{atom.name} is not computed")
         if atom.name in {"sum", "prod"}:
             return self.series(atom)
         arguments = [self.form(each) for each in atom.arguments]
-        known_function = _FUNCTIONS.get(atom.name)
-        if known_function is not None and len(arguments) == 1:
+        known = _FUNCTIONS.get(atom.name) if len(arguments) == 1 else None
+        if known is not None:
             if self.signed and atom.name == "ln" and arguments[0].real < 0:
                 raise NoValue("the logarithm of a negative number")
-            return known_function(arguments[0])
+            return known(arguments[0])
         if atom.name in _INTEGERS or atom.name in _EXTREMES:
             return Complex(_of_integers(atom.name, arguments))
         # Any other function: some value that depends on nothing but the values of its arguments.
@@ -355,7 +363,7 @@ def _of_integers(name: str, arguments: list[Complex]) -> Decimal:
     numbers = [_integer(each) for each in arguments]
     if name in {"gcd", "lcm"}:
         return Decimal((gcd if name == "gcd" else lcm)(*numbers))
-    if min(numbers) < 0 or max(numbers) > 500:  # noqa: PLR2004 - written out
+    if min(numbers) < 0 or max(numbers) > _LARGEST_FACTORIAL:
         raise NoValue("a factorial that is not written out")
     return Decimal(factorial(numbers[0]) if name == "factorial" else comb(*numbers))
 

@@ -6,9 +6,11 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from typing import Final, Literal
+from typing import Final
 
-from probatum.scoring.math.forms import ONE, PI, ZERO, E, Form, I, function, substitute, variable
+from probatum.scoring.math.arithmetic import added, divided, form_of, matrix_power, negated, times
+from probatum.scoring.math.cursor import END, Cursor
+from probatum.scoring.math.forms import IMAGINARY, ONE, PI, ZERO, E, Form, function, substitute, variable
 from probatum.scoring.math.functions import FUNCTIONS, absolute, binomial, factorial_of, root
 from probatum.scoring.math.lexer import Token, Unreadable
 from probatum.scoring.math.regions import (
@@ -17,16 +19,24 @@ from probatum.scoring.math.regions import (
     Unordered,
     inequalities,
     intersect,
-    point,
     subtract,
     unite,
 )
+from probatum.scoring.math.structures import (
+    INFINITY,
+    as_region,
+    equation,
+    grouped,
+    infinite,
+    interval,
+    joined,
+    member,
+)
 from probatum.scoring.math.values import (
+    PAIR,
     Base,
     Clock,
     Collection,
-    Equation,
-    Interval,
     Matrix,
     Ratio,
     Region,
@@ -35,15 +45,14 @@ from probatum.scoring.math.values import (
     Value,
 )
 
-__all__ = ["INFINITY", "Parser", "as_region"]
+__all__ = ["Parser"]
 
-INFINITY: Final = Form({((next(iter(variable("∞").atoms())), 1),): Fraction(1)})
-"""A symbol; intervals take it as their missing end."""
-_DEEPEST: Final = 40
-"""Nesting of brackets and functions."""
+_LONGEST_DIGITS: Final = 40
+"""Digits of a number in another base."""
+_LOWEST_BASE, _HIGHEST_BASE = 2, 36
+"""Bases that have digits."""
 _LONGEST_SUM: Final = 200
 """Summands up to which a finite sum is worked out."""
-_END: Final = Token("end of text", "")
 _STARTS: Final = frozenset({"number", "name", "function", "(", "[", "\\{", "{", "begin", "field"})
 _START_COMMANDS: Final = frozenset(
     [
@@ -74,54 +83,8 @@ _PERHAPS_APPLIED: Final = frozenset("hpquvwyABCDGHIJKLMNPQRSTUVWXYZ")
 _MATRICES: Final = frozenset(["pmatrix", "bmatrix", "matrix", "Bmatrix", "vmatrix", "smallmatrix", "array"])
 
 
-class Parser:
+class Parser(Cursor):
     """Recursive descent over one answer; every method reads from where the last one stopped."""
-
-    def __init__(self, tokens: list[Token]) -> None:
-        self.tokens = tokens
-        self.at = 0
-        self.depth = 0
-        self.bars = 0
-        """Open bars of absolute values: then the next bar closes."""
-        self.sign = 1
-        """Which of two signs ± stands for at present."""
-        self.doubled = False
-        """Whether a ± was read."""
-        self.indices: list[str] = []
-        """Indices of the sums that are open: there, i is no imaginary unit."""
-
-    # -- moving
-
-    @property
-    def token(self) -> Token:
-        """The next one."""
-        return self.tokens[self.at] if self.at < len(self.tokens) else _END
-
-    def next_is(self, *kinds: str) -> bool:
-        """Whether the next token is of one of the kinds."""
-        return self.token.kind in kinds
-
-    def after(self, ahead: int = 1) -> Token:
-        """A later one."""
-        return self.tokens[self.at + ahead] if self.at + ahead < len(self.tokens) else _END
-
-    def take(self, *kinds: str) -> Token | None:
-        """The next token if it is of one of the kinds."""
-        if self.token.kind in kinds:
-            self.at += 1
-            return self.tokens[self.at - 1]
-        return None
-
-    def expect(self, *kinds: str) -> Token:
-        """The next token.
-
-        Raises:
-            Unreadable: it is of another kind.
-        """
-        found = self.take(*kinds)
-        if found is None:
-            raise Unreadable(f"{self.token.text[:20]!r} is not expected here")
-        return found
 
     # -- lists
 
@@ -132,7 +95,7 @@ class Parser:
             Unreadable: it does not parse to its end.
         """
         value = self.listed()
-        if self.token is not _END:
+        if self.token is not END:
             raise Unreadable(f"{self.token.text[:20]!r} is left over")
         return value
 
@@ -143,7 +106,7 @@ class Parser:
         while (join := self.take(",", ";", "join")) is not None:
             while self.next_is("join", ","):
                 join = self.expect("join", ",")
-            if self.token is _END:
+            if self.token is END:
                 break
             sign = join.text if join.kind == "join" else join.kind
             joins.append(sign)
@@ -152,12 +115,12 @@ class Parser:
             else:
                 groups[-1] += self.element()
         if "," in joins and ";" in joins:
-            return Collection("list", tuple(_grouped(group) for group in groups))
+            return Collection("list", tuple(grouped(group) for group in groups))
         items = [item for group in groups for item in group]
         if len(items) == 1:
             return items[0]
-        joined = _joined(items, joins)
-        return joined if joined is not None else Collection("list", tuple(items))
+        together = joined(items, joins)
+        return together if together is not None else Collection("list", tuple(items))
 
     def element(self) -> list[Value]:
         """One value, or two where it holds ±."""
@@ -177,7 +140,7 @@ class Parser:
         """An expression, or a chain of expressions with relations between them."""
         values, signs = [self.united()], list[str]()
         while (sign := self.take("relation")) is not None:
-            if sign.text in {"to"}:
+            if sign.text == "to":
                 raise Unreadable("an arrow")
             signs.append(sign.text)
             values.append(self.united())
@@ -188,11 +151,11 @@ class Parser:
             values.pop()
         kinds = set(signs)
         if kinds <= {"=", "~"}:
-            return _equation(values)
-        if kinds == {"in"} and len(values) == 2:  # noqa: PLR2004 - x ∈ A
-            return _member(values[0], values[1])
+            return equation(values)
+        if kinds == {"in"} and len(values) == PAIR:
+            return member(values[0], values[1])
         if kinds <= {"<", ">", "<=", ">=", "!="}:
-            return inequalities([_form(each) for each in values], signs)
+            return inequalities([form_of(each) for each in values], signs)
         raise Unreadable("a mixed chain of relations")
 
     def united(self) -> Value:
@@ -217,32 +180,19 @@ class Parser:
 
     def ratio(self, first: Value) -> Value:
         """A : b : c."""
-        parts = [_form(first)]
+        parts = [form_of(first)]
         while self.take(":"):
-            parts.append(_form(self.summed()))
+            parts.append(form_of(self.summed()))
         return Ratio(tuple(parts))
 
     # -- arithmetic
-
-    def nested(self, read: Callable[[], Value]) -> Value:
-        """Reads something one level deeper.
-
-        Raises:
-            Unreadable: it is too deep.
-        """
-        self.depth += 1
-        if self.depth > _DEEPEST:
-            raise Unreadable("nested too deeply")
-        value = read()
-        self.depth -= 1
-        return value
 
     def summed(self) -> Value:
         """Terms with + and − between them."""
         value = self.signed()
         while self.next_is("+", "-", "pm"):
             sign = self._sign()
-            value = _added(value, self.product(), sign)
+            value = added(value, self.product(), sign)
         return value
 
     def _sign(self) -> int:
@@ -260,7 +210,7 @@ class Parser:
                 break
             sign *= self._sign()
         value = self.product()
-        return value if sign > 0 else _negated(value)
+        return value if sign > 0 else negated(value)
 
     def product(self) -> Value:
         """Factors, with or without signs between them, and the unit after a number."""
@@ -268,16 +218,16 @@ class Parser:
         value = self.power()
         while True:
             if self.take("*"):
-                value = _times(value, self.factor())
+                value = times(value, self.factor())
             elif self.next_is("/") and not self._unit_follows():
                 self.at += 1
-                value = _divided(value, self.factor())
+                value = divided(value, self.factor())
             elif self._starts() and not self._unit_follows():
                 if self._mixed(value):
                     continue_with = self.power()
-                    value = _added(value, continue_with, 1)
+                    value = added(value, continue_with, 1)
                 else:
-                    value = _times(value, self.power())
+                    value = times(value, self.power())
             else:
                 break
         if money is not None and isinstance(value, Scalar):
@@ -289,16 +239,14 @@ class Parser:
         if self.next_is("+", "-", "pm"):
             sign = self._sign()
             value = self.power()
-            return value if sign > 0 else _negated(value)
+            return value if sign > 0 else negated(value)
         return self.power()
 
     def _starts(self) -> bool:
         token = self.token
         if token.kind in _STARTS:
-            previous = self.tokens[self.at - 1] if self.at else _END
-            return not (
-                token.kind == "number" and previous.kind in {"number"} and not self._fraction_follows()
-            )
+            previous = self.tokens[self.at - 1] if self.at else END
+            return not (token.kind == "number" and previous.kind == "number" and not self._fraction_follows())
         if token.kind == "command":
             return token.text in _START_COMMANDS
         return token.kind in {"|", "Vert"} and self.bars == 0
@@ -312,7 +260,7 @@ class Parser:
         )
 
     def _mixed(self, value: Value) -> bool:
-        """3\\frac{1}{2} and 3 1/2 are mixed numbers."""
+        r"""3\frac{1}{2} and 3 1/2 are mixed numbers."""
         previous = self.tokens[self.at - 1]
         if previous.kind != "number" or not previous.text.isdigit() or not isinstance(value, Scalar):
             return False
@@ -345,7 +293,7 @@ class Parser:
     def _unit(self, value: Value) -> Value:
         if self.next_is("%") and isinstance(value, Scalar):
             self.at += 1
-            if self._ends():
+            if self.ends():
                 return replace(value, unit="%")
             return Scalar(value.form.scaled(Fraction(1, 100)))
         if not self._unit_follows() or not isinstance(value, Scalar | Base | Clock | Text | Collection):
@@ -362,17 +310,12 @@ class Parser:
                 raise Unreadable("a number or a name among words")
             words.append((" " if token.spaced or token.kind == "word" else "") + token.text)
             self.at += 1
-        if not self._ends():
+        if not self.ends():
             raise Unreadable("words between mathematics")
         unit = re.sub(r"[{}]|^\(|\)$", "", "".join(words).strip()).strip()
         if isinstance(value, Scalar):
             return replace(value, unit=unit)
         return value
-
-    def _ends(self) -> bool:
-        return self.next_is(
-            "end of text", ",", ";", "join", ")", "]", "\\}", "}", "relation", "&", "row", "end", "+", "-"
-        )
 
     def power(self) -> Value:
         """A base with exponents, factorials and degree signs behind it."""
@@ -392,17 +335,17 @@ class Parser:
                 value = self._degrees(value)
             elif self.next_is("!"):
                 self.at += 1
-                value = Scalar(factorial_of(_form(value)))
+                value = Scalar(factorial_of(form_of(value)))
             elif self.next_is("%") and not self._closes(1):
                 self.at += 1
-                value = Scalar(_form(value).scaled(Fraction(1, 100)))
+                value = Scalar(form_of(value).scaled(Fraction(1, 100)))
             else:
                 return value
 
     def _closes(self, ahead: int) -> bool:
         start = self.at
         self.at += ahead
-        ends = self._ends() or self.next_is("word")
+        ends = self.ends() or self.next_is("word")
         self.at = start
         return ends
 
@@ -413,17 +356,17 @@ class Parser:
             unit = "°" + self.expect("word").text
         else:
             unit = "°"
-        return Scalar(_form(value), unit=unit)
+        return Scalar(form_of(value), unit=unit)
 
     def _raised(self, value: Value) -> Value:
         sign = 1
         while self.next_is("-", "+"):
             sign *= self._sign()
         exponent = self.nested(self.argument) if not self.next_is("name", "number") else self._single()
-        form = _form(exponent)
+        form = form_of(exponent)
         if isinstance(value, Matrix):
-            return _matrix_power(value, form.integer)
-        return Scalar(_form(value).raised(form if sign > 0 else -form))
+            return matrix_power(value, form.integer)
+        return Scalar(form_of(value).raised(form if sign > 0 else -form))
 
     def _single(self) -> Value:
         """One letter or digit as an exponent; a number in plain text counts whole (2^10)."""
@@ -460,7 +403,11 @@ class Parser:
     def _base_ahead(self) -> bool:
         """Letters are digits of a base where a numeric subscript follows them: 2A_{16}."""
         ahead = 0
-        while self.after(ahead).kind in {"name", "number"} and not self.after(ahead).spaced and ahead < 40:  # noqa: PLR2004
+        while (
+            self.after(ahead).kind in {"name", "number"}
+            and not self.after(ahead).spaced
+            and ahead < _LONGEST_DIGITS
+        ):
             text = self.after(ahead).text
             if not (text.isdigit() or (len(text) == 1 and text in "ABCDEFabcdef")):
                 return False
@@ -482,7 +429,7 @@ class Parser:
             pass
         if grouped:
             self.expect("}")
-        if base is None or not 2 <= base <= 36 or not digits.isalnum():  # noqa: PLR2004 - what `int` reads
+        if base is None or not _LOWEST_BASE <= base <= _HIGHEST_BASE or not digits.isalnum():
             raise Unreadable("no base")
         return Base(digits.lstrip("0").upper() or "0", int(base))
 
@@ -490,19 +437,14 @@ class Parser:
         """A variable, a constant, or a function applied to something."""
         text = token.text
         if text in {"angle", "triangle"}:
-            return Scalar(function(text, _form(self.nested(self.named_points))))
+            return Scalar(function(text, form_of(self.nested(self.named_points))))
         if self.next_is("_"):
             return self._indexed(text)
         text += self._primes()
         if self.next_is("(") and self._applies(text):
-            return Scalar(function(text, *map(_form, self._arguments())))
-        if text in self.indices:
-            return Scalar(variable(text))
-        if text == "e":
-            return Scalar(E)
-        if text == "i":
-            return Scalar(I)
-        return Scalar(variable(text))
+            return Scalar(function(text, *map(form_of, self._arguments())))
+        constant = _CONSTANTS.get(text) if text not in self.indices else None
+        return Scalar(constant if constant is not None else variable(text))
 
     def _primes(self) -> str:
         primes = ""
@@ -525,7 +467,7 @@ class Parser:
         while self.next_is("name") and len(self.token.text) == 1 and self.token.text.isupper():
             letters += self.expect("name").text
             if self.take("_"):
-                letters += f"_{_form(self.argument()).key}"
+                letters += f"_{form_of(self.argument()).key}"
         if not letters:
             return self.argument()
         return Scalar(variable(letters))
@@ -542,7 +484,7 @@ class Parser:
         if index.constant is not None:
             full = f"{name}_{index.key}"
             if self.next_is("(") and self._applies(name):
-                return Scalar(function(full, *map(_form, self._arguments())))
+                return Scalar(function(full, *map(form_of, self._arguments())))
             return Scalar(variable(full))
         return Scalar(function(f"{name}_", index))
 
@@ -578,9 +520,7 @@ class Parser:
 
     def _items(self, *closers: str) -> list[Value]:
         """Values up to a closing sign, which is left."""
-        self.depth += 1
-        if self.depth > _DEEPEST:
-            raise Unreadable("nested too deeply")
+        self.deeper()
         bars, self.bars = self.bars, 0
         items: list[Value] = []
         while not self.next_is(*closers):
@@ -596,11 +536,11 @@ class Parser:
         items = self._items(")", "]")
         closer = self.expect(")", "]")
         if closer.kind == "]":
-            return _interval(items, low_closed=False, high_closed=True)
+            return interval(items, low_closed=False, high_closed=True)
         if len(items) == 1:
             return items[0]
-        if len(items) == 2 and (_infinite(items[0]) or _infinite(items[1])):  # noqa: PLR2004 - two ends
-            return _interval(items, low_closed=False, high_closed=False)
+        if len(items) == PAIR and (infinite(items[0]) or infinite(items[1])):
+            return interval(items, low_closed=False, high_closed=False)
         return Collection("tuple", tuple(items))
 
     def bracket(self, _: Token) -> Value:
@@ -608,20 +548,20 @@ class Parser:
         items = self._items(")", "]", "[")
         closer = self.expect(")", "]", "[")
         if closer.kind in {")", "["}:
-            return _interval(items, low_closed=True, high_closed=False)
+            return interval(items, low_closed=True, high_closed=False)
         if len(items) == 1:
             return items[0]
-        if len(items) == 2 and (_infinite(items[0]) or _infinite(items[1])):  # noqa: PLR2004 - two ends
-            return _interval(items, low_closed=True, high_closed=True)
+        if len(items) == PAIR and (infinite(items[0]) or infinite(items[1])):
+            return interval(items, low_closed=True, high_closed=True)
         return Collection("bracket", tuple(items))
 
     def outward(self, _: Token) -> Value:
         """]a, b[ and ]a, b]: an interval as it is written in French."""
         items = self._items("[", "]")
         closer = self.expect("[", "]")
-        return _interval(items, low_closed=False, high_closed=closer.kind == "]")
+        return interval(items, low_closed=False, high_closed=closer.kind == "]")
 
-    def angled(self) -> Value:
+    def angled(self, _: Token) -> Value:
         """⟨a, b⟩ is a vector."""
         items: list[Value] = []
         while not (self.token.kind == "command" and self.token.text == "rangle"):
@@ -651,9 +591,7 @@ class Parser:
         return Collection("set", tuple(items))
 
     def _element_inside(self) -> list[Value]:
-        self.depth += 1
-        if self.depth > _DEEPEST:
-            raise Unreadable("nested too deeply")
+        self.deeper()
         bars, self.bars = self.bars, 0
         sign = self.sign
         found = self.element()
@@ -696,7 +634,7 @@ class Parser:
         if not (token.kind == self.token.kind or self.token.text in {"rvert", "vert", "Vert"}):
             raise Unreadable("a bar that is not closed")
         self.at += 1
-        return Scalar(absolute(_form(value)))
+        return Scalar(absolute(form_of(value)))
 
     def field(self, token: Token) -> Value:
         """ℝ; other fields of numbers are names."""
@@ -728,42 +666,40 @@ class Parser:
 
     def command(self, token: Token) -> Value:
         """A structure of LaTeX."""
-        name = token.text
-        if name in {"frac", "dfrac", "tfrac", "cfrac"}:
-            top, under = self.nested(self.argument), self.nested(self.argument)
-            return _divided(top, under)
-        if name == "sqrt":
-            return self.square_root()
-        if name in {"binom", "dbinom", "tbinom"}:
-            return Scalar(binomial(_form(self.nested(self.argument)), _form(self.nested(self.argument))))
-        if name == "pi":
-            return Scalar(PI)
-        if name == "infty":
-            return Scalar(INFINITY)
-        if name in {"emptyset", "varnothing", "oslash"}:
-            return NOTHING
-        if name in {"sum", "prod"}:
-            return self.series(name)
-        if name == "overline":
-            return Scalar(function("overline", _form(self.nested(self.argument))))
-        return self._bracketed(name)
+        if token.text in _CONSTANTS:
+            return Scalar(_CONSTANTS[token.text])
+        read = _COMMANDS.get(token.text)
+        if read is None:
+            raise Unreadable(f"\\{token.text} is not expected here")
+        return read(self, token)
 
-    def _bracketed(self, name: str) -> Value:
-        if name == "langle":
-            return self.angled()
-        if name in {"lvert", "vert"}:
-            return self.bar(self.tokens[self.at - 1])
-        if name in {"lfloor", "lceil"}:
-            inside = _form(self.nested(self.summed))
-            if self.expect("command").text != "r" + name[1:]:
-                raise Unreadable("a bracket that is not closed")
-            return Scalar(FUNCTIONS["floor" if name == "lfloor" else "ceil"](inside))
-        if name in {"lbrace", "lbrack"}:
-            raise Unreadable(f"\\{name}")
-        raise Unreadable(f"\\{name} is not expected here")
+    def fraction(self, _: Token) -> Value:
+        r"""\frac with its two arguments."""
+        top, under = self.nested(self.argument), self.nested(self.argument)
+        return divided(top, under)
+
+    def binomial(self, _: Token) -> Value:
+        r"""\binom with its two arguments."""
+        top, under = form_of(self.nested(self.argument)), form_of(self.nested(self.argument))
+        return Scalar(binomial(top, under))
+
+    def empty(self, _: Token) -> Value:
+        """The empty set."""
+        return NOTHING
+
+    def overlined(self, _: Token) -> Value:
+        """A conjugate, or the segment between two points."""
+        return Scalar(function("overline", form_of(self.nested(self.argument))))
+
+    def floored(self, token: Token) -> Value:
+        """⌊x⌋ and ⌈x⌉."""
+        inside = form_of(self.nested(self.summed))
+        if self.expect("command").text != "r" + token.text[1:]:
+            raise Unreadable("a bracket that is not closed")
+        return Scalar(FUNCTIONS["floor" if token.text == "lfloor" else "ceil"](inside))
 
     def argument(self) -> Value:
-        """What a command takes: a group, or one digit or letter (\\frac12)."""
+        r"""What a command takes: a group, or one digit or letter (\frac12)."""
         if self.take("{"):
             return self.group(self.token)
         token = self.token
@@ -781,26 +717,26 @@ class Parser:
             return self.name(token) if token.kind == "name" else self.command(token)
         return self.atom()
 
-    def square_root(self) -> Value:
+    def square_root(self, _: Token) -> Value:
         """√, with an index in brackets."""
         index = Form.of(2)
         if self.take("["):
-            index = _form(self.nested(self.summed))
+            index = form_of(self.nested(self.summed))
             self.expect("]")
-        return Scalar(root(_form(self.nested(self.argument)), index))
+        return Scalar(root(form_of(self.nested(self.argument)), index))
 
     def applied(self, token: Token) -> Value:
         """A function with its exponent, base and argument."""
         name, exponent, base = token.text, None, None
         for _ in range(2):
             if self.take("^"):
-                exponent = _form(self.nested(self.factor_of_exponent))
+                exponent = form_of(self.nested(self.factor_of_exponent))
             elif name == "log" and self.take("_"):
-                base = _form(self.nested(self.argument))
+                base = form_of(self.nested(self.argument))
         if name in {"gcd", "lcm", "max", "min"}:
-            return Scalar(FUNCTIONS[name](*map(_form, self._arguments_of_extreme())))
+            return Scalar(FUNCTIONS[name](*map(form_of, self._arguments_of_extreme())))
         inside = self.nested(self._argument_of_function)
-        form = _form(inside)
+        form = form_of(inside)
         if isinstance(inside, Scalar) and inside.unit == "°":
             form = (form * PI).scaled(Fraction(1, 180))
         inverse = exponent is not None and exponent.constant == -1 and name in {"sin", "cos", "tan"}
@@ -813,7 +749,7 @@ class Parser:
         """An exponent with a sign."""
         if self.next_is("-"):
             self.at += 1
-            return _negated(self.argument())
+            return negated(self.argument())
         return self.argument()
 
     def _arguments_of_extreme(self) -> tuple[Value, ...]:
@@ -830,25 +766,26 @@ class Parser:
             return self.power()
         value = self.power()
         while self._starts() and not self.next_is("function", "(", "\\{", "begin"):
-            value = _times(value, self.power())
+            value = times(value, self.power())
         if self.next_is("/") and self.after().kind == "number":
             self.at += 1
-            value = _divided(value, self.power())
+            value = divided(value, self.power())
         return value
 
-    def series(self, name: Literal["sum", "prod"] | str) -> Value:
+    def series(self, token: Token) -> Value:
         """A sum or a product over an index; finite ones are worked out."""
+        name = token.text
         self.expect("_")
         self.expect("{")
         index = self.expect("name").text
         if self.expect("relation").text != "=":
             raise Unreadable("a sum over a set")
-        low = _form(self.nested(self.summed))
+        low = form_of(self.nested(self.summed))
         self.expect("}")
         self.expect("^")
-        high = _form(self.nested(self.argument))
+        high = form_of(self.nested(self.argument))
         self.indices.append(index)
-        body = _form(self.nested(self.product))
+        body = form_of(self.nested(self.product))
         self.indices.pop()
         first, last = low.integer, high.integer
         if first is None or last is None or last - first > _LONGEST_SUM:
@@ -862,7 +799,7 @@ class Parser:
         return Scalar(total)
 
     def matrix(self, token: Token) -> Value:
-        """Rows by `\\\\`, cells by `&`."""
+        r"""Rows by `\\`, cells by `&`."""
         if token.text not in _MATRICES:
             raise Unreadable(f"the environment {token.text[:20]}")
         rows: list[tuple[Value, ...]] = []
@@ -886,6 +823,19 @@ _BASES: Final = {
     "eleven": 11, "twelve": 12, "sixteen": 16,
 }  # fmt: skip
 
+_CONSTANTS: Final = {"e": E, "i": IMAGINARY, "pi": PI, "infty": INFINITY}
+_COMMANDS: Final[dict[str, Callable[[Parser, Token], Value]]] = {
+    **dict.fromkeys(("frac", "dfrac", "tfrac", "cfrac"), Parser.fraction),
+    **dict.fromkeys(("binom", "dbinom", "tbinom"), Parser.binomial),
+    **dict.fromkeys(("emptyset", "varnothing", "oslash"), Parser.empty),
+    **dict.fromkeys(("sum", "prod"), Parser.series),
+    **dict.fromkeys(("lfloor", "lceil"), Parser.floored),
+    **dict.fromkeys(("lvert", "vert"), Parser.bar),
+    "sqrt": Parser.square_root,
+    "overline": Parser.overlined,
+    "langle": Parser.angled,
+}
+
 _ATOMS: Final[dict[str, Callable[[Parser, Token], Value]]] = {
     "number": Parser.number,
     "name": Parser.name,
@@ -903,222 +853,3 @@ _ATOMS: Final[dict[str, Callable[[Parser, Token], Value]]] = {
     "word": Parser.word,
     "clock": Parser.clock,
 }
-
-
-def _form(value: Value) -> Form:
-    if isinstance(value, Scalar):
-        if value.unit == "%":
-            return value.form.scaled(Fraction(1, 100))
-        return value.form
-    if isinstance(value, Collection) and value.kind == "list" and not value.items:
-        return ONE
-    if isinstance(value, Clock) and not value.half and len(value.parts) == 2 and value.parts[1]:  # noqa: PLR2004
-        return Form.of(Fraction(*value.parts))
-    raise Unreadable("a number is expected here")
-
-
-def _added(one: Value, two: Value, sign: int) -> Value:
-    if isinstance(one, Matrix) and isinstance(two, Matrix):
-        if _shape(one) != _shape(two):
-            raise Unreadable("matrices of different shape")
-        return Matrix(
-            tuple(
-                tuple(_added(x, y, sign) for x, y in zip(left, right, strict=True))
-                for left, right in zip(one.rows, two.rows, strict=True)
-            )
-        )
-    left, right = _form(one), _form(two)
-    unit = _common_unit(one, two)
-    if unit:
-        left, right = (
-            one.form if isinstance(one, Scalar) else left,
-            two.form if isinstance(two, Scalar) else right,
-        )
-    return Scalar(left + right if sign > 0 else left - right, unit=unit)
-
-
-def _common_unit(one: Value, two: Value) -> str:
-    """The unit of a sum, where both have the same."""
-    if isinstance(one, Scalar) and isinstance(two, Scalar):
-        if one.unit == two.unit:
-            return one.unit
-        if {one.unit, two.unit} - {"", "%", "°"}:
-            raise Unreadable("a sum of different units")
-    return ""
-
-
-def _negated(value: Value) -> Value:
-    if isinstance(value, Scalar):
-        return replace(value, form=-value.form)
-    if isinstance(value, Matrix):
-        return Matrix(tuple(tuple(_negated(each) for each in row) for row in value.rows))
-    if isinstance(value, Base):
-        return replace(value, negative=not value.negative)
-    raise Unreadable("a sign before what is no number")
-
-
-def _shape(matrix: Matrix) -> tuple[int, int]:
-    return len(matrix.rows), len(matrix.rows[0])
-
-
-def _times(one: Value, two: Value) -> Value:
-    if isinstance(one, Matrix) and isinstance(two, Matrix):
-        return _matrix_product(one, two)
-    if isinstance(one, Matrix) or isinstance(two, Matrix):
-        matrix, factor = (one, two) if isinstance(one, Matrix) else (two, one)
-        assert isinstance(matrix, Matrix)  # noqa: S101 - tells the type checker
-        return Matrix(tuple(tuple(_times(factor, each) for each in row) for row in matrix.rows))
-    unit = one.unit if isinstance(one, Scalar) and one.unit == "°" else ""
-    return Scalar(_form(one) * _form(two), unit=unit)
-
-
-def _divided(one: Value, two: Value) -> Value:
-    if isinstance(one, Matrix):
-        return _times(Scalar(_form(two).to(-1)), one)
-    return Scalar(_form(one) / _form(two))
-
-
-def _matrix_product(one: Matrix, two: Matrix) -> Matrix:
-    if _shape(one)[1] != _shape(two)[0]:
-        raise Unreadable("matrices whose product is not defined")
-    columns = list(zip(*two.rows, strict=True))
-    rows = []
-    for row in one.rows:
-        cells: list[Value] = []
-        for column in columns:
-            total = ZERO
-            for x, y in zip(row, column, strict=True):
-                total += _form(x) * _form(y)
-            cells.append(Scalar(total))
-        rows.append(tuple(cells))
-    return Matrix(tuple(rows))
-
-
-def _matrix_power(matrix: Matrix, exponent: int | None) -> Matrix:
-    if exponent is None or not 1 <= exponent <= 16:  # noqa: PLR2004 - worked out by repeated products
-        raise Unreadable("such a power of a matrix")
-    result = matrix
-    for _ in range(exponent - 1):
-        result = _matrix_product(result, matrix)
-    return result
-
-
-def _infinite(value: Value) -> bool:
-    return isinstance(value, Scalar) and value.form in {INFINITY, -INFINITY}
-
-
-def _interval(items: list[Value], *, low_closed: bool, high_closed: bool) -> Region:
-    if len(items) != 2:  # noqa: PLR2004 - two ends
-        raise Unreadable("an interval of other than two ends")
-    low, high = _form(items[0]), _form(items[1])
-    if low == INFINITY or high == -INFINITY:
-        raise Unreadable("an interval that begins at infinity")
-    start = None if low == -INFINITY else low
-    end = None if high == INFINITY else high
-    return Region(
-        (
-            Interval(
-                start,
-                end,
-                low_closed=low_closed and start is not None,
-                high_closed=high_closed and end is not None,
-            ),
-        )
-    )
-
-
-def as_region(value: Value) -> Region:
-    """The set of reals that a value is, where it may be read so.
-
-    Raises:
-        Unreadable: it is none.
-    """
-    if isinstance(value, Region):
-        return value
-    if isinstance(value, Collection) and value.kind in {"tuple", "bracket"} and len(value.items) == 2:  # noqa: PLR2004
-        closed = value.kind == "bracket"
-        return _interval(list(value.items), low_closed=closed, high_closed=closed)
-    if isinstance(value, Collection) and value.kind == "set":
-        try:
-            return unite([point(_form(item)) for item in value.items])
-        except Unordered:
-            raise Unreadable("a set of symbols in a set of numbers") from None
-    raise Unreadable("no set of numbers")
-
-
-def _name_of(value: Value) -> str:
-    if not isinstance(value, Scalar):
-        raise Unreadable("no name")
-    return next(iter(value.form.variables)) if len(value.form.variables) == 1 else value.form.key
-
-
-def _member(one: Value, two: Value) -> Value:
-    """X ∈ A."""
-    if isinstance(two, Collection) and two.kind == "set":
-        return two
-    return replace(as_region(two), variable=_name_of(one))
-
-
-def _equation(values: list[Value]) -> Value:
-    left, right = values[0], values[-1]
-    if len(values) > 2:  # noqa: PLR2004 - a = b = c: the name may stand anywhere, the value is the last
-        left = next((value for value in values[:-1] if _is_name(value)), left)
-    if _same_constants(left, right):  # 5 + 5 = 10
-        return right
-    return Equation(left, right, named=_is_name(left))
-
-
-def _same_constants(one: Value, two: Value) -> bool:
-    if not isinstance(one, Scalar) or not isinstance(two, Scalar):
-        return False
-    return one.form.constant is not None and one.form == two.form
-
-
-def _is_name(value: Value) -> bool:
-    """Whether the left side of an equation only says what the right side is."""
-    if isinstance(value, Collection):
-        return value.kind == "tuple" and all(_is_name(item) for item in value.items)
-    if isinstance(value, Text):
-        return True
-    if isinstance(value, Ratio):
-        return all(part.constant is None for part in value.parts)
-    if not isinstance(value, Scalar) or value.form.constant is not None:
-        return False
-    only = value.form.single
-    if only is None or only[1] != 1:
-        return False
-    atoms = [atom for atom, _ in only[0]]
-    if len(atoms) == 1 and only[0][0][1] == 1:
-        return atoms[0].kind in {"variable", "function"} or value.form in {E, I}
-    # AB, NO/BO: points are named by capital letters
-    names = [
-        "".join(atom.arguments[0].variables) if atom.name == "abs" and atom.arguments else atom.name
-        for atom in atoms
-    ]
-    return all(name[:1].isupper() for name in names)
-
-
-def _grouped(items: list[Value]) -> Value:
-    """P = 5, q = 2 between semicolons: one solution."""
-    return Collection("tuple", tuple(items)) if len(items) > 1 else items[0]
-
-
-def _joined(items: list[Value], joins: list[str]) -> Value | None:
-    """Conditions on one unknown with `or` and `and` between them are one set."""
-    if not all(isinstance(item, Region) for item in items) or set(joins) - {"or", "and"}:
-        return None
-    regions = [item for item in items if isinstance(item, Region)]
-    names = {region.variable for region in regions}
-    if len(names) != 1:
-        return None
-    try:
-        if set(joins) == {"or"}:
-            return unite(regions)
-        if set(joins) == {"and"}:
-            joined = regions[0]
-            for region in regions[1:]:
-                joined = intersect(joined, region)
-            return joined
-    except Unordered:
-        return None
-    return None

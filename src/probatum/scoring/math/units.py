@@ -115,7 +115,7 @@ def _lookup(name: str) -> tuple[Fraction, str, int] | None:
     for each in (plain, plain.lower() if len(plain) > 1 else plain):
         if each in _NAMES:
             return _NAMES[each]
-        if len(each) > 3 and each.endswith("s") and each[:-1] in _NAMES:  # noqa: PLR2004 - a plural
+        if len(each) > _SHORT and each.endswith("s") and each[:-1] in _NAMES:
             return _NAMES[each[:-1]]
     return None
 
@@ -166,4 +166,6 @@ def read_unit(text: str) -> Unit | None:
     return (factor, kept) if last is not None else None
 
 
+_SHORT: Final = 3
+"""Letters of an abbreviation, which has no plural."""
 _POWERS: Final = {"²": 2, "³": 3, "squared": 2, "cubed": 3}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from probatum.scoring.math.forms import Form
 
 __all__ = [
+    "PAIR",
     "Base",
     "Clock",
     "Collection",
@@ -21,6 +22,10 @@ __all__ = [
     "Text",
     "Value",
 ]
+
+
+PAIR: Final = 2
+"""Elements of a pair: two ends of an interval, two parts of a quotient."""
 
 
 @dataclass(frozen=True, slots=True)
