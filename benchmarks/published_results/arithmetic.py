@@ -177,8 +177,8 @@ def _which_counts(row: Row, mean: float, count: int, near: int) -> str | None:
     found = round(mean * count)
     if not allowed:
         return (
-            f"no count of right answers among the {count} stored items gives {figure}: {found} are right, the "
-            f"published figure is of other items. The {near} listed items have no answer"
+            f"no count of right answers among the {count} stored items gives {figure}: {found} are right; "
+            f"the published figure is of other items. The {near} listed items have no answer"
         )
     return (
         f"{figure} is {allowed[0]} of {count} items, and {found} are right here; the {near} listed items are "
