@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,13 +9,14 @@ from typing import Any
 import click
 
 from probatum.core.errors import UsageError
+from probatum.core.strictjson import strict_text
 
 __all__ = ["print_json", "write_text"]
 
 
 def print_json(value: Mapping[str, Any]) -> None:
-    """One strict JSON object (no NaN); lone surrogates are escaped, so that any terminal can take it."""
-    click.echo(json.dumps(value, ensure_ascii=True, allow_nan=False, default=str))
+    """One strict JSON object: NaN is `null`, and `nulls` says where; surrogates are escaped."""
+    click.echo(strict_text(value))
 
 
 def write_text(path: Path, text: str) -> None:

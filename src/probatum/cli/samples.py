@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 from probatum.core.errors import UsageError
 from probatum.core.run import Sample
+from probatum.core.strictjson import strict_text
 from probatum.runner import EvaluatedRun
 
 __all__ = ["sample_file"]
@@ -59,7 +59,7 @@ def sample_file(path: Path | None) -> Iterator[Writer]:
         try:
             with beside.open("w", encoding="ascii", newline="\n") as stream:
                 for sample in samples:
-                    stream.write(json.dumps(_line(sample), allow_nan=False) + "\n")
+                    stream.write(strict_text(_line(sample)) + "\n")
             beside.replace(path)
         except OSError as error:
             raise UsageError(

