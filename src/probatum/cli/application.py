@@ -21,12 +21,13 @@ COMMANDS: Final = {
     "tasks": "List the benchmarks, or describe one.",
     "grade": "Grade answers that were made elsewhere.",
     "rescore": "Grade a run again, without a model.",
+    "audit-extraction": "Say what a run's score owes to how answers were read.",
     "card": "Write the evaluation card of a run.",
     "validate": "Check that gold answers score 1 and wrong ones 0, and lint the items.",
     "plan": "Say how many items a comparison needs, or what it can show.",
     "doctor": "Say what this machine can do.",
 }
-"""Command → what it does; each is `probatum.cli.<name>:command`."""
+"""Command → what it does; each is `probatum.cli.<name>:command`, hyphens as underscores."""
 
 
 class LazyGroup(click.Group):
@@ -40,7 +41,7 @@ class LazyGroup(click.Group):
         """The command, imported; `None` if there is none of that name."""
         if cmd_name not in COMMANDS:
             return None
-        command = importlib.import_module(f"probatum.cli.{cmd_name}").command
+        command = importlib.import_module(f"probatum.cli.{cmd_name.replace('-', '_')}").command
         assert isinstance(command, click.Command)  # noqa: S101 - for the type checker
         return command
 

@@ -28,8 +28,8 @@ EXTRACTION_BOUNDS = {
     "failures_reread": "if each of them were what the best marked reading makes of it",
     "disagreements_low": "if marked readings that differ were followed where that is worse",
     "disagreements_high": "if marked readings that differ were followed where that is better",
-    "low": "the worst of it all",
-    "high": "the best of it all",
+    "low": "at the worst of all this",
+    "high": "at the best of all this",
 }
 """Bound of an extraction audit → when the score would be it."""
 

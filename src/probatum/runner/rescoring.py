@@ -12,12 +12,13 @@ import msgspec
 from probatum.benchmarks import find_task
 from probatum.core.canonical import canonical, digest_json
 from probatum.core.errors import ConsentError, UsageError
-from probatum.core.protocol import FORMS, Protocol
+from probatum.core.protocol import FORMS, Protocol, Task
 from probatum.core.records import Finish, Identity, Item, Prompted, Request, Response, Sampling
 from probatum.core.run import Run, RunState, Sample, TaskRun
 from probatum.core.status import Status
 from probatum.models import Capabilities
 from probatum.prompting import Plan
+from probatum.runner.cpu_limits import with_cpu_seconds
 from probatum.runner.environment import now
 from probatum.runner.evaluation import Evaluation, interruptible, store_for
 from probatum.runner.gold import GoldCheck, GoldChecker
@@ -28,7 +29,7 @@ from probatum.runner.progress import Progress
 from probatum.runner.result import EvaluatedRun
 from probatum.store import Store
 
-__all__ = ["StoredModel", "rescore"]
+__all__ = ["StoredModel", "rescore", "stored_protocol"]
 
 
 @dataclass(frozen=True)
@@ -206,13 +207,23 @@ def _golds(protocol: Protocol, record: TaskRun, samples: Iterable[Sample]) -> Go
     )
 
 
-def _protocol(record: TaskRun, fields: Mapping[str, Any]) -> Protocol:
+def stored_protocol(record: TaskRun, task: Task | None = None) -> Protocol:
+    """The recipe of a stored task, with the task of today: the one given, or that of its name.
+
+    Raises:
+        UsageError: there is no task of that name.
+    """
+    return _protocol(record, _fields(record.recipe.get("protocol")), task)
+
+
+def _protocol(record: TaskRun, fields: Mapping[str, Any], task: Task | None = None) -> Protocol:
     """The recipe of then, with the task of today; a file's answers are read as what the file holds."""
-    task = find_task(record.task)
+    task = task or find_task(record.task)
     answers = record.origin.get("answers")
     if isinstance(answers, Mapping):
         stop = msgspec.convert(answers.get("stop", ()), tuple[str, ...])
         task = reading(task, msgspec.convert(answers["kind"], Kind), stop)
+    task = with_cpu_seconds(task, _chosen_cpu_seconds(task, fields))
     form = next(form for form in FORMS if form == fields["form"])
     return Protocol(
         task=task,
@@ -224,6 +235,14 @@ def _protocol(record: TaskRun, fields: Mapping[str, Any]) -> Protocol:
         seed=fields["seed"],
         compat=fields.get("compat"),
     )
+
+
+def _chosen_cpu_seconds(task: Task, fields: Mapping[str, Any]) -> float | None:
+    """The CPU limit that was chosen by hand then; `None` where it follows from the reference solutions."""
+    scorer = _fields(_fields(fields.get("task")).get("scorer"))
+    if not getattr(task.scorer, "calibrated", False) or scorer.get("calibrated") is not False:
+        return None
+    return msgspec.convert(_fields(scorer["limits"])["cpu_seconds"], float)
 
 
 def _fields(component: Any) -> dict[str, Any]:
