@@ -44,6 +44,9 @@ def command(tasks: tuple[str, ...], data_directory: Path | None, workers: int | 
 def _print(found: Validation) -> None:
     verdict = "sound" if found.passed else "NOT sound"
     scored = found.items - len(found.known_broken)
+    if not found.compared:
+        click.echo(f"{found.task}: {verdict}. {scored} texts; no answers to compare")
+        return
     click.echo(
         f"{found.task}: {verdict}. {found.gold_right}/{scored} gold answers score 1, "
         f"{found.wrong_right}/{scored} known-bad answers score 0"

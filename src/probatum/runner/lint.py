@@ -33,6 +33,7 @@ def lint(items: Iterable[Item], prompt: Prompt, shots: Sequence[Item]) -> list[F
     """
     findings: list[Finding] = []
     seen: dict[tuple[str, ...], str] = {}
+    asked = {item.id for item in items} if shots else set()
     shown = {content_key(_text(prompt, shot)): shot.id for shot in shots}
     labels: dict[str, int] = {}
     total = 0
@@ -41,7 +42,7 @@ def lint(items: Iterable[Item], prompt: Prompt, shots: Sequence[Item]) -> list[F
         if (other := seen.get(key)) is not None:
             findings.append(Finding(item.id, "duplicate", f"the same words as item {other!r}"))
         seen.setdefault(key, item.id)
-        if (shot := shown.get(key)) is not None:
+        if (shot := shown.get(key)) is not None and shot not in asked:
             findings.append(Finding(item.id, "shot_overlap", f"few-shot example {shot!r} asks the same"))
         findings += _leaks(item, prompt)
         if item.choices and item.targets:

@@ -51,12 +51,14 @@ class Validation:
     """Broken items: id → reason."""
     known_broken: tuple[str, ...] = ()
     """Those of them that the task itself declares: they are in no rate, and no surprise."""
+    compared: bool = True
+    """Whether there are answers to compare: texts of which the likelihood is measured have none."""
 
     @property
     def passed(self) -> bool:
         """Whether every gold answer scores 1, every bad one 0, and no item is broken unawares."""
         sound = self.items - len(self.invalid)
-        counted = self.items > 0 and self.gold_right == self.wrong_right == sound
+        counted = self.items > 0 and (not self.compared or self.gold_right == self.wrong_right == sound)
         return counted and not self.faults and not self.invalid.keys() - set(self.known_broken)
 
     def plain(self) -> dict[str, Any]:
@@ -108,6 +110,7 @@ def validate(task: Task, *, data_directory: Path | None = None, workers: int | N
         findings=tuple(findings),
         invalid=dict(dataset.invalid),
         known_broken=tuple(item.id for item in dataset if item.invalid is not None),
+        compared=task.forms != ("text",),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from probatum import stats
@@ -30,7 +30,14 @@ class TextLikelihood:
     """The field that is scored; of an item without it, the targets."""
     raw: str | None = None
     """A field with the text before it was cleaned: what words and bytes are counted of instead."""
-    scores: tuple[str, ...] = field(default=("nll", "tokens", "words", "bytes", "greedy"), init=False)
+    primary: Literal["nll", "greedy"] = "nll"
+    """What comes first: the loss, or whether the model would have written this text."""
+
+    @property
+    def scores(self) -> tuple[str, ...]:
+        """The primary one first."""
+        others = ("nll", "greedy", "tokens", "words", "bytes")
+        return (self.primary, *(name for name in others if name != self.primary))
 
     def grade(self, item: Item, sample: int, responses: Sequence[Response]) -> Outcome:
         """Adds up the log-probabilities of the only response."""
