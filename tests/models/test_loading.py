@@ -76,7 +76,7 @@ def test_a_wrong_setting_is_named_with_its_value_and_what_is_possible(given, wor
         ("", ["''", "PROVIDER/NAME"]),
         ("llamacp/gemma", ["'llamacp'", "did you mean 'llamacpp'"]),
         ("OpenAI/x", ["'OpenAI'", "did you mean 'openai'"]),
-        ("nonsense/x", ["'nonsense'", "constant, llamacpp, openai, random, replay"]),
+        ("nonsense/x", ["'nonsense'", "constant, hf, llamacpp, openai, random, replay"]),
         ("constant/", ["no name after the slash", "constant/NAME"]),
         ("replay/  ", ["no name after the slash"]),
     ],

@@ -21,6 +21,7 @@ Factory = Callable[[str, Mapping[str, object]], Model]
 PROVIDERS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "constant": "probatum.models.constant",
+        "hf": "probatum.models.hf",
         "llamacpp": "probatum.models.llamacpp",
         "openai": "probatum.models.openai",
         "random": "probatum.models.random_choice",

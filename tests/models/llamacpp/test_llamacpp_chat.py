@@ -8,7 +8,7 @@ import pytest
 
 from probatum.core.errors import ModelError
 from probatum.core.records import Message
-from probatum.models.llamacpp.chat import ChatTemplate, RenderingError
+from probatum.models.chat import ChatTemplate, RenderingError
 
 CHATML = """{%- for message in messages %}
 <|im_start|>{{ message.role }}

@@ -16,7 +16,7 @@ import pytest
 from probatum.core.errors import ModelError, UsageError
 from probatum.core.records import Finish, Message, Request, Sampling
 from probatum.models import load_model
-from probatum.models.llamacpp.settings import available_cores
+from probatum.models.threads import available_cores
 from tests.models.llamacpp.tiny import BOS, EOS, TURN, chain_model, letter, piece
 
 pytest.importorskip("xllamacpp", reason="needs the extra: pip install 'probatum[local]'")

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from probatum.core.records import Request, Sampling
-from probatum.models.llamacpp.sampling import Sampler, seed_of
+from probatum.models.sampling import Sampler, seed_of
 
 FINITE = some.floats(-30, 30, width=32)
 LOGITS = some.lists(FINITE, min_size=1, max_size=40).map(lambda values: np.array(values, np.float32))

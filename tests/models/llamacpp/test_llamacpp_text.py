@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from probatum.models.llamacpp.text import Writing
+from probatum.models.writing import Writing
 
 
 def write(stops, pieces):

@@ -9,8 +9,8 @@ from itertools import count
 
 from probatum.core.records import Finish, Request, Response
 from probatum.models.llamacpp.engine import Engine, Logits
-from probatum.models.llamacpp.sampling import Sampler, seed_of
-from probatum.models.llamacpp.text import Writing
+from probatum.models.sampling import Sampler, seed_of
+from probatum.models.writing import Writing
 
 __all__ = ["Batching", "Sample"]
 

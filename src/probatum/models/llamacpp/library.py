@@ -8,17 +8,16 @@ what a context says of itself: a version that lays them out in another way is re
 from __future__ import annotations
 
 import ctypes
-import os
 import sys
 from collections import deque
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from ctypes import POINTER, c_bool, c_char_p, c_float, c_int8, c_int32, c_size_t, c_uint8, c_uint32, c_void_p
 from functools import cache
 from importlib import import_module
 from typing import Any, Final
 
 from probatum.core.errors import ModelError, UsageError
+from probatum.models.threads import sleeping_threads
 
 __all__ = ["Batch", "Library", "load_library"]
 
@@ -26,8 +25,6 @@ KNOWN: Final = "xllamacpp>=2026.10,<2026.11"
 """Versions whose layout is the one below."""
 
 SLACK: Final = 256  # bytes behind each structure, for fields of a later version
-
-SPIN_VARIABLE: Final = "GOMP_SPINCOUNT"
 
 ERROR_LEVEL: Final = 4  # GGML_LOG_LEVEL_ERROR
 CONTINUED_LEVEL: Final = 5  # GGML_LOG_LEVEL_CONT: belongs to the message before
@@ -214,24 +211,6 @@ class Library:
             self._errors[-1] += message
 
 
-@contextmanager
-def _sleeping_threads() -> Iterator[None]:
-    """Within, OpenMP is loaded so that its threads sleep, rather than spin, while one waits for another.
-
-    On a machine with other work a spinning thread keeps the one that it waits for from running: seen here
-    with three busy processes on two cores, 0.9 steps a second spinning and 4.6 sleeping, at 453 and 65 ms
-    of CPU time a step. OpenMP reads the variable when it is loaded, and no child process shall inherit it.
-    """
-    if SPIN_VARIABLE in os.environ or "OMP_WAIT_POLICY" in os.environ:
-        yield  # the user has chosen
-        return
-    os.environ[SPIN_VARIABLE] = "0"
-    try:
-        yield
-    finally:
-        del os.environ[SPIN_VARIABLE]
-
-
 @cache
 def load_library() -> Library:
     """The library of the installed wheel; opened once in a process.
@@ -241,7 +220,7 @@ def load_library() -> Library:
         ModelError: its interface is not the one known here.
     """
     try:
-        with _sleeping_threads():
+        with sleeping_threads():
             package, extension = import_module("xllamacpp"), import_module("xllamacpp.xllamacpp")
     except ImportError as error:
         raise UsageError(

@@ -10,16 +10,17 @@ from typing import Final
 
 from probatum.core.errors import ModelError, UsageError
 from probatum.core.records import Finish, Identity, Prompted, Request, Response, Sampling
+from probatum.models.chat import ChatTemplate, RenderingError
+from probatum.models.feeding import Feeder
 from probatum.models.llamacpp import embedded
 from probatum.models.llamacpp.batching import Batching, Sample
-from probatum.models.llamacpp.chat import ChatTemplate, RenderingError
 from probatum.models.llamacpp.engine import Engine, Shape
-from probatum.models.llamacpp.feeding import Feeder
 from probatum.models.llamacpp.gguf import GgufModel, read_model
 from probatum.models.llamacpp.library import load_library
-from probatum.models.llamacpp.settings import LlamaSettings, available_cores
+from probatum.models.llamacpp.settings import LlamaSettings
 from probatum.models.seam import Capabilities
 from probatum.models.settings import nearest, read_settings
+from probatum.models.threads import available_cores
 
 __all__ = ["LlamaModel", "load"]
 
@@ -102,7 +103,7 @@ class LlamaModel:
                 f"model {self._identity.name!r} is answering another call: take all its responses, or close "
                 "that iterator, first"
             )
-        feeder = Feeder(requests)
+        feeder = Feeder(requests, name="llamacpp requests")
         try:
             yield from self._answer(feeder)
             feeder.raise_failure()

@@ -1,17 +1,14 @@
-"""What the user may set of `llamacpp/NAME`, and how many threads this process may use."""
+"""What the user may set of `llamacpp/NAME`."""
 
 from __future__ import annotations
 
-import math
-import os
 from dataclasses import dataclass
 from datetime import date
-from pathlib import Path
 from typing import Annotated
 
 from msgspec import Meta
 
-__all__ = ["LlamaSettings", "available_cores"]
+__all__ = ["LlamaSettings"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,13 +29,3 @@ class LlamaSettings:
     """The day that a chat template is told; by default it is told none, so that a prompt stays the same."""
     verbose: bool = False
     """Whether llama.cpp's log goes to stderr."""
-
-
-def available_cores() -> int:
-    """Cores that this process may keep busy: its affinity, and the CPU quota of its control group."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    try:
-        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text(encoding="ascii").split()
-        return max(1, min(cores, math.ceil(int(quota) / int(period))))
-    except (OSError, ValueError):  # no control group, or no limit: "max 100000"
-        return cores

@@ -1,4 +1,4 @@
-"""Pulls requests in a thread of its own, so that what is being decoded never waits for planning."""
+"""Pulls requests in a thread of its own, so that what is being computed never waits for planning."""
 
 from __future__ import annotations
 
@@ -11,28 +11,40 @@ from probatum.core.records import Request
 
 __all__ = ["Feeder"]
 
-AHEAD: Final = 4  # requests pulled before there is a slot for them
+AHEAD: Final = 4  # requests pulled before there is room for them
 END_SECONDS: Final = 1.0  # longest that stopping waits for an iterable that is in the middle of something
 
 
 class Feeder:
     """Holds a few requests ready."""
 
-    def __init__(self, requests: Iterable[Request]) -> None:
-        """Starts to pull at once."""
+    def __init__(self, requests: Iterable[Request], *, name: str, ahead: int = AHEAD) -> None:
+        """Starts to pull at once.
+
+        Args:
+            requests: what is pulled.
+            name: of the thread.
+            ahead: requests held ready at most.
+        """
         self._requests = requests
+        self._ahead = ahead
         self._ready: deque[Request] = deque()
         self._ended = self._stopped = False
         self._failure: BaseException | None = None
         self._changed = threading.Condition()
-        self._thread = threading.Thread(target=self._run, name="llamacpp requests", daemon=True)
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
-    def take(self, *, wait: bool) -> Request | None:
-        """The next request; `None` if there is none now, or with `wait` if there will be none at all."""
+    def take(self, *, wait: bool, seconds: float | None = None) -> Request | None:
+        """The next request; `None` if there is none now, or with `wait` if there will be none at all.
+
+        Args:
+            wait: until there is one.
+            seconds: longest wait; `None` is for ever.
+        """
         with self._changed:
             if wait:
-                self._changed.wait_for(lambda: self._ready or self._ended)
+                self._changed.wait_for(lambda: self._ready or self._ended, seconds)
             if not self._ready:
                 return None
             self._changed.notify_all()
@@ -56,7 +68,7 @@ class Feeder:
                 with self._changed:
                     self._ready.append(request)
                     self._changed.notify_all()
-                    self._changed.wait_for(lambda: len(self._ready) < AHEAD or self._stopped)
+                    self._changed.wait_for(lambda: len(self._ready) < self._ahead or self._stopped)
                     if self._stopped:
                         return
         except BaseException as error:  # noqa: BLE001 - the iterable is foreign; the caller's thread raises it

@@ -1,0 +1,186 @@
+"""Attention over a packed row of subtrees, as transformers' models call it.
+
+transformers looks its attention up by name. Under the name that is registered here it gets a function that
+knows of the pass in progress: which tokens of the row see each other, and the keys and values that earlier
+passes have kept. The models' own code, projections and position embeddings included, stays as it is, and no
+cache of transformers is in use.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+import torch
+from torch.nn.functional import scaled_dot_product_attention
+from transformers import AttentionInterface
+
+from probatum.models.hf.tree import Pass
+
+__all__ = ["NAME", "Kept", "Running", "UnsupportedAttentionError", "running"]
+
+NAME: Final = "probatum_tree"
+
+_local = threading.local()
+
+
+class UnsupportedAttentionError(Exception):
+    """The model's attention is of a kind that packed passes cannot compute."""
+
+
+class Kept:
+    """Keys and values of the trunk, layer by layer: (1, heads, tokens, size)."""
+
+    def __init__(self) -> None:
+        self._layers: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
+
+    def clear(self) -> None:
+        """Gives the memory back."""
+        self._layers.clear()
+
+    def write(
+        self, layer: int, start: int, key: torch.Tensor, value: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Puts keys and values behind the first `start`; returns all up to their end, as views."""
+        end = start + key.shape[2]
+        held = self._layers.get(layer)
+        if held is None or held[0].shape[2] < end:
+            held = self._layers[layer] = (
+                _longer(held[0] if held else None, key, start, end),
+                _longer(held[1] if held else None, value, start, end),
+            )
+        held[0][:, :, start:end] = key
+        held[1][:, :, start:end] = value
+        return held[0][:, :, :end], held[1][:, :, :end]
+
+
+def _longer(held: torch.Tensor | None, like: torch.Tensor, start: int, end: int) -> torch.Tensor:
+    """A tensor with room for half as much again, that begins with the first `start` of `held`."""
+    room = end + end // 2
+    grown = like.new_empty((*like.shape[:2], room, like.shape[3]))
+    if held is not None and start:
+        grown[:, :, :start] = held[:, :, :start]
+    return grown
+
+
+class Running:
+    """One pass while the model computes it."""
+
+    def __init__(self, one: Pass, kept: Kept) -> None:
+        self._pass = one
+        self._kept = kept
+        self._stops = torch.from_numpy(one.stops)
+        self._positions = torch.from_numpy(one.positions)
+        self._masks: dict[tuple[int, int | None, torch.dtype, torch.device], torch.Tensor] = {}
+
+    def attend(
+        self,
+        layer: int,
+        query: torch.Tensor,
+        key: torch.Tensor,
+        value: torch.Tensor,
+        form: tuple[float | None, int | None, float | None],
+    ) -> torch.Tensor:
+        """The attention of one layer.
+
+        Args:
+            layer: its number.
+            query: (1, heads, n, size).
+            key: (1, shared heads, n, size).
+            value: (1, shared heads, n, size).
+            form: scale of the products; tokens that a sliding window holds; where products are capped.
+
+        Returns:
+            (1, n, heads, size)
+        """
+        one = self._pass
+        output = query.new_empty((1, query.shape[2], query.shape[1], value.shape[3]))
+        for number, (begin, end) in enumerate(one.groups):
+            own = slice(begin, end)
+            keys, values = key[:, :, own], value[:, :, own]
+            if one.prefix or one.keeps:
+                keys, values = self._kept.write(layer, one.prefix, keys, values)
+            mask = self._mask(number, form[1], query)
+            output[:, own] = _attended(query[:, :, own], keys, values, mask, form).transpose(1, 2)
+        return output
+
+    def _mask(self, group: int, window: int | None, like: torch.Tensor) -> torch.Tensor:
+        """0 where a token of the group is seen and -inf where not, shape (n, prefix + n)."""
+        place = (group, window, like.dtype, like.device)
+        if place not in self._masks:
+            begin, end = self._pass.groups[group]
+            rows = torch.arange(begin, end)
+            seen = (rows[None, :] <= rows[:, None]) & (rows[:, None] < self._stops[None, begin:end])
+            seen = torch.cat([torch.ones(end - begin, self._pass.prefix, dtype=torch.bool), seen], dim=1)
+            if window is not None:
+                positions = self._positions[begin:end]
+                all_positions = torch.cat([torch.arange(self._pass.prefix), positions])
+                seen &= positions[:, None] - all_positions[None, :] < window
+            mask = torch.zeros(seen.shape, dtype=like.dtype).masked_fill_(~seen, -torch.inf)
+            self._masks[place] = mask.to(like.device)
+        return self._masks[place]
+
+
+def _attended(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    mask: torch.Tensor,
+    form: tuple[float | None, int | None, float | None],
+) -> torch.Tensor:
+    """Attention of one group, shape (1, heads, n, size).
+
+    Heads that share keys are laid one below the other as more rows of one head: no key is copied, and every
+    kernel of torch knows this form.
+    """
+    scale, _, cap = form
+    _, heads, length, size = query.shape
+    shared = key.shape[1]
+    folds = heads // shared
+    rows = query.reshape(1, shared, folds * length, size)
+    folded = mask.repeat(folds, 1) if folds > 1 else mask
+    if cap is None:
+        result = scaled_dot_product_attention(rows, key, value, attn_mask=folded, scale=scale)
+    else:
+        products = rows @ key.transpose(2, 3) * (size**-0.5 if scale is None else scale)
+        products = torch.tanh(products / cap) * cap + folded
+        result = torch.softmax(products, dim=-1, dtype=torch.float32).to(value.dtype) @ value
+    return result.reshape(1, heads, length, value.shape[3])
+
+
+@contextmanager
+def running(one: Pass, kept: Kept) -> Iterator[None]:
+    """While it lasts, models of this thread compute this pass."""
+    _local.running = Running(one, kept)
+    try:
+        yield
+    finally:
+        _local.running = None
+
+
+def _attend(
+    module: torch.nn.Module,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attention_mask: torch.Tensor | None,
+    *,
+    scaling: float | None = None,
+    sliding_window: int | None = None,
+    softcap: float | None = None,
+    **more: Any,
+) -> tuple[torch.Tensor, None]:
+    """What transformers calls."""
+    current = getattr(_local, "running", None)
+    if current is None:
+        raise UnsupportedAttentionError("attention outside a pass")
+    unknown = [name for name in ("s_aux", "position_bias", "head_mask") if more.get(name) is not None]
+    layer = getattr(module, "layer_idx", None)
+    if unknown or attention_mask is not None or not isinstance(layer, int):
+        raise UnsupportedAttentionError(f"attention with {', '.join(unknown) or 'a mask of its own'}")
+    return current.attend(layer, query, key, value, (scaling, sliding_window, softcap)), None
+
+
+AttentionInterface.register(NAME, _attend)

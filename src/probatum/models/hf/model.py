@@ -1,0 +1,341 @@
+"""A model of transformers that scores continuations, in blocks of requests that share what they can."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import logging
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import torch
+import transformers
+
+from probatum.core.errors import ModelError, UsageError
+from probatum.core.records import Finish, Identity, Prompted, Request, Response
+from probatum.models.chat import ChatTemplate, RenderingError
+from probatum.models.feeding import Feeder
+from probatum.models.hf.files import ModelFiles, find_model
+from probatum.models.hf.network import Network
+from probatum.models.hf.settings import HFSettings
+from probatum.models.hf.tree import Query
+from probatum.models.hf.vocabulary import HFVocabulary
+from probatum.models.likelihood import NotScorableError, Plan, begun, plan
+from probatum.models.seam import Capabilities
+from probatum.models.threads import available_cores
+
+__all__ = ["HFModel", "open_model"]
+
+BLOCK: Final = 1024
+"""Requests whose sequences become one tree."""
+
+PATIENCE_SECONDS: Final = 1.0
+"""Longest wait for a block to fill, once it has a request."""
+
+DEFAULT_CONTEXT: Final = 2048
+"""Tokens, where the model's configuration does not say."""
+
+CPU_BUDGET: Final = 512
+"""Tokens of a pass: larger intermediate results no longer fit into the caches, and fresh memory costs more
+than it saves (measured: the same products, twice the time between them at 1,024)."""
+
+GPU_BUDGET: Final = 8192
+
+
+def open_model(name: str, settings: HFSettings) -> HFModel:
+    """Finds the files, and loads them.
+
+    Raises:
+        UsageError: no such name or device.
+        ModelError: transformers cannot load it.
+    """
+    return HFModel(find_model(name), settings)
+
+
+class HFModel:
+    """Requests are gathered in blocks; what their texts share is computed once."""
+
+    def __init__(self, files: ModelFiles, settings: HFSettings) -> None:
+        self._settings = settings
+        self._files = files
+        torch.set_num_threads(settings.threads or available_cores())
+        device = _device(settings.device)
+        dtype = _dtype(settings.dtype, device)
+        model, tokenizer = _load(files, settings, device, dtype)
+        self._vocabulary = HFVocabulary(tokenizer, special=settings.special_tokens)
+        self._context = _context(model, settings, files.name)
+        budget = settings.batch_tokens or (CPU_BUDGET if device == "cpu" else GPU_BUDGET)
+        self.network = Network(model, budget=budget, attention=settings.attention)
+        template = tokenizer.chat_template
+        self._template_source = template if isinstance(template, str) else None
+        self._template = self._read_template()
+        self._identity = self._identify(device, dtype)
+        self._answering = threading.Lock()
+        """Held while an iterator of `answer` is in use."""
+        self._working = threading.Lock()
+        """Held while the network computes, so that closing waits for the end of a pass."""
+        self._closed = False
+
+    @property
+    def identity(self) -> Identity:
+        """The files by their digests, and what changes the numbers."""
+        return self._identity
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Chat only with a template of the model's own."""
+        return Capabilities(
+            completion=True, chat=self._template is not None, score=True, context_tokens=self._context
+        )
+
+    def answer(self, requests: Iterable[Request]) -> Iterator[Response]:
+        """Answers every request once, in the order in which they are done.
+
+        Computes in the thread that iterates; `requests` is pulled in another. If `requests` raises, what
+        was pulled is answered first.
+
+        Raises:
+            ModelError: the model is closed, is answering another call, or memory runs out.
+        """
+        if not self._answering.acquire(blocking=False):
+            raise ModelError(
+                f"model {self._identity.name!r} is answering another call: take all its responses, or close "
+                "that iterator, first"
+            )
+        feeder = Feeder(requests, name="hf requests", ahead=BLOCK)
+        try:
+            while block := _gather(feeder):
+                yield from self._answer(block)
+            feeder.raise_failure()
+        finally:
+            feeder.stop()
+            self._answering.release()
+
+    def count_tokens(self, prompt: Prompted) -> int | None:
+        """Tokens of the rendered prompt, the beginning token included; `None` if it cannot be rendered."""
+        try:
+            return len(begun(self._vocabulary.encode(self._text(prompt)), self._vocabulary, "tokenizer"))
+        except (RenderingError, UnicodeEncodeError):
+            return None
+
+    def close(self) -> None:
+        """Frees the model's memory. A second call does nothing."""
+        with self._working:
+            self._closed = True
+            self.network.close()
+
+    # ── within ──────────────────────────────────────────────────────────────────────────────────
+
+    def _answer(self, block: Sequence[Request]) -> Iterator[Response]:
+        scored = [request for request in block if request.continuation is not None]
+        if len(scored) < len(block):
+            raise ModelError(f"model {self._identity.name!r} cannot generate yet")
+        yield from self._score(scored)
+
+    def _score(self, requests: Sequence[Request]) -> Iterator[Response]:
+        started = time.monotonic()
+        asked: list[_Asked] = []
+        for request in requests:
+            planned = self._plan(request)
+            if isinstance(planned, Response):
+                yield planned
+            else:
+                asked.append(_Asked(request, planned))
+        queries: list[Query] = []
+        owners: list[tuple[_Asked, int]] = []
+        for one in asked:
+            for number, stretch in enumerate(one.plan.stretches):
+                queries.append(Query(np.array(stretch.evaluated), np.array(stretch.scored)))
+                owners.append((one, number))
+            if not one.plan.stretches:
+                yield one.response(started)
+        answers = iter(self.network.score(queries))
+        while True:
+            with self._working:
+                if self._closed:
+                    raise ModelError(f"model {self._identity.name!r} is closed: load it again")
+                answered = next(answers, None)
+            if answered is None:
+                return
+            one, number = owners[answered.query]
+            if one.add(number, answered.logprobs, greedy=answered.greedy):
+                yield one.response(started)
+
+    def _plan(self, request: Request) -> Plan | Response:
+        """What is to be computed, or the response where nothing can be."""
+        try:
+            text = self._text(request.prompt)
+            assert request.continuation is not None  # noqa: S101 - only such requests come here
+            return plan(text, request.continuation, request.scoring, self._vocabulary, self._context)
+        except NotScorableError as error:
+            return Response(request=request.key, finish=error.finish, reason=error.reason)
+        except RenderingError as error:
+            return Response(request=request.key, finish=Finish.MODEL_ERROR, reason=str(error))
+        except UnicodeEncodeError:
+            reason = "prompt or continuation holds half of a surrogate pair: it is no text"
+            return Response(request=request.key, finish=Finish.MODEL_ERROR, reason=reason)
+
+    def _text(self, prompt: Prompted) -> str:
+        """Raises RenderingError; ModelError for messages to a base model."""
+        if isinstance(prompt, str):
+            return prompt
+        if self._template is None:
+            raise ModelError(
+                f"model {self._identity.name!r} is a base model: it has no chat template and cannot answer "
+                "messages; use --form completion, or an instruct model"
+            )
+        return self._template.render(prompt)
+
+    def _read_template(self) -> ChatTemplate | None:
+        if self._template_source is None:
+            return None
+        vocabulary = self._vocabulary
+        return ChatTemplate(
+            self._template_source,
+            bos=vocabulary.named(vocabulary.begin),
+            eos=vocabulary.named(vocabulary.end),
+            today=self._settings.today,
+        )
+
+    def _identify(self, device: str, dtype: torch.dtype) -> Identity:
+        today, template = self._settings.today, self._template_source
+        return Identity(
+            provider="hf",
+            name=self._files.name,
+            revision=self._files.revision,
+            weights=self._files.weights,
+            tokenizer=self._files.tokenizer,
+            template=hashlib.sha256(template.encode()).hexdigest() if template is not None else None,
+            precision=str(dtype).removeprefix("torch."),
+            backend=f"transformers {transformers.__version__}, torch {torch.__version__}",
+            settings={
+                "attention": "packed" if self.network.packed else self.network.plain_attention,
+                "context_tokens": self._context,
+                "device": device.partition(":")[0],
+                "special_tokens": self._settings.special_tokens,
+                "today": today.isoformat() if today is not None else None,
+            },
+        )
+
+
+@dataclass(eq=False)
+class _Asked:
+    """A request whose stretches come in one by one."""
+
+    request: Request
+    plan: Plan
+
+    def __post_init__(self) -> None:
+        self._parts: list[list[float] | None] = [None] * len(self.plan.stretches)
+        self._greedy = True
+
+    def add(self, number: int, logprobs: torch.Tensor, *, greedy: bool) -> bool:
+        """Notes the numbers of one stretch; says whether it was the last."""
+        self._parts[number] = logprobs.tolist()
+        self._greedy &= greedy
+        return all(part is not None for part in self._parts)
+
+    def response(self, started: float) -> Response:
+        """What it came to."""
+        logprobs = tuple(itertools.chain.from_iterable(part or () for part in self._parts))
+        plan = self.plan
+        key, prompt_tokens = self.request.key, plan.prompt_tokens
+        if any(number != number for number in logprobs):  # noqa: PLR0124 - NaN is unlike itself
+            reason = "the model computed no usable numbers: a logit is NaN"
+            return Response(
+                request=key, finish=Finish.MODEL_ERROR, reason=reason, prompt_tokens=prompt_tokens
+            )
+        return Response(
+            request=key,
+            prompt_tokens=prompt_tokens,
+            completion_tokens=len(logprobs),
+            logprobs=logprobs,
+            greedy=self._greedy,
+            tokens=plan.tokens,
+            scored_bytes=plan.scored_bytes,
+            cut_tokens=plan.cut_tokens,
+            reason=plan.remark,
+            seconds=time.monotonic() - started,
+        )
+
+
+def _gather(feeder: Feeder) -> list[Request]:
+    """The next block. The iterable may wait for answers before it gives more, so no wait is for ever."""
+    found: list[Request] = []
+    while len(found) < BLOCK:
+        request = feeder.take(wait=True, seconds=PATIENCE_SECONDS if found else None)
+        if request is None:
+            break
+        found.append(request)
+    return found
+
+
+def _device(asked: str) -> str:
+    if asked == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    if asked == "map":
+        return asked
+    try:
+        device = torch.device(asked)
+    except RuntimeError:
+        raise UsageError(
+            f"setting device={asked!r} of provider 'hf' is no device: give cpu, cuda, cuda:N or map"
+        ) from None
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise UsageError(
+            f"setting device={asked!r} of provider 'hf': torch finds no GPU here; give device=cpu"
+        )
+    return asked
+
+
+def _dtype(asked: str, device: str) -> torch.dtype:
+    if asked == "auto":
+        return torch.float32 if device == "cpu" else torch.bfloat16
+    dtype: torch.dtype = getattr(torch, asked)
+    return dtype
+
+
+def _load(files: ModelFiles, settings: HFSettings, device: str, dtype: torch.dtype) -> tuple[Any, Any]:
+    """Network and tokenizer."""
+    directory, trust = str(files.directory), settings.trust_remote_code
+    options: dict[str, Any] = {"device_map": "auto"} if device == "map" else {}
+    bars = transformers.utils.logging.is_progress_bar_enabled()
+    transformers.utils.logging.disable_progress_bar()
+    try:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(directory, trust_remote_code=trust)
+        model = transformers.AutoModelForCausalLM.from_pretrained(
+            directory, dtype=dtype, trust_remote_code=trust, local_files_only=True, **options
+        )
+        if device != "map":
+            model = model.to(device)
+    except (OSError, ValueError, KeyError, ImportError, RuntimeError) as error:
+        told = str(error).strip().split("\n")[0][:300]
+        raise ModelError(
+            f"transformers cannot load {directory!r} as a causal language model: {told}"
+        ) from error
+    finally:
+        if bars:
+            transformers.utils.logging.enable_progress_bar()
+    return model.eval().requires_grad_(requires_grad=False), tokenizer
+
+
+def _context(model: Any, settings: HFSettings, name: str) -> int:
+    """Tokens that the model can see at once."""
+    config = model.config.get_text_config()
+    known = [getattr(config, field, None) for field in ("max_position_embeddings", "n_positions", "n_ctx")]
+    trained = next((number for number in known if isinstance(number, int) and number > 0), None)
+    asked = settings.context_tokens
+    if asked is not None and trained is not None and asked > trained:
+        raise ModelError(
+            f"context_tokens={asked} is more than the {trained} tokens that model {name!r} was trained for: "
+            f"give -M context_tokens={trained} or less"
+        )
+    if asked is None and trained is None:
+        logging.getLogger("probatum.models.hf").warning(
+            "model %r does not say how long its context is: %d tokens are taken", name, DEFAULT_CONTEXT
+        )
+    return asked or trained or DEFAULT_CONTEXT

@@ -1,0 +1,270 @@
+"""The loaded network: hidden states of packed passes, or logits of one sequence by the model's own code."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import torch
+
+from probatum.core.errors import ModelError
+from probatum.models.hf.attention import NAME, Kept, UnsupportedAttentionError, running
+from probatum.models.hf.head import Head
+from probatum.models.hf.tree import Pass, Query, Wanted, build, passes
+
+__all__ = ["Answered", "Network", "out_of_memory"]
+
+_log = logging.getLogger("probatum.models.hf")
+
+TOLERANCE: Final = 1e-3
+"""Nats: packed and plain log-probabilities of a trial in float32 may differ by it. Seen: below 2e-5."""
+
+COARSE_TOLERANCE: Final = 0.5
+"""Nats: the same where numbers have 8 or 11 bits."""
+
+FLUSH_ROWS: Final = 256
+"""Hidden states that wait for the last layer at most: for few rows it reads all its weights, too."""
+
+FLUSH_PASSES: Final = 16
+"""Passes after which they do not wait any longer, so that answers keep coming."""
+
+LEAST_BUDGET: Final = 16
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A query's log-probabilities, and whether each target is the likeliest token."""
+
+    query: int
+    logprobs: torch.Tensor
+    """(m,), on the CPU."""
+    greedy: bool
+
+
+class Network:
+    """A causal language model of transformers. One thread at a time."""
+
+    def __init__(self, model: Any, *, budget: int, attention: str) -> None:
+        """Chooses between packed and plain by a trial, unless `attention` says which.
+
+        Args:
+            model: as transformers gives it, ready to compute.
+            budget: tokens of a pass at most.
+            attention: `auto`, `packed` or `plain`.
+
+        Raises:
+            ModelError: `packed` is asked for, and does not give the model's own numbers.
+        """
+        self.model = model
+        self.budget = budget
+        self.computed = 0
+        """Tokens computed so far."""
+        self._kept = Kept()
+        self._head: Head | None = None
+        self.plain_attention = str(model.config._attn_implementation)  # noqa: SLF001 - it has no other name
+        self.difference: float | None = None
+        """Largest difference of packed and plain log-probabilities in the trial; `None` without one."""
+        self.packed = False
+        if attention != "plain":
+            self._try_packed(required=attention == "packed")
+
+    @property
+    def device(self) -> torch.device:
+        """Where token numbers go in."""
+        return self.model.get_input_embeddings().weight.device
+
+    @property
+    def vocabulary_size(self) -> int:
+        """Rows of the embedding."""
+        return int(self.model.get_input_embeddings().weight.shape[0])
+
+    # ── log-probabilities ───────────────────────────────────────────────────────────────────────
+
+    def score(self, queries: Sequence[Query]) -> Iterator[Answered]:
+        """Answers every query once, as they are done.
+
+        Raises:
+            ModelError: memory runs out even for the smallest passes.
+        """
+        open_queries = dict(enumerate(queries))
+        while open_queries:
+            numbers = list(open_queries)
+            try:
+                for answered in self._score([open_queries[number] for number in numbers]):
+                    number = numbers[answered.query]
+                    del open_queries[number]
+                    yield Answered(number, answered.logprobs, answered.greedy)
+            except (RuntimeError, MemoryError) as error:
+                self._shrink(error)
+
+    def _score(self, queries: Sequence[Query]) -> Iterator[Answered]:
+        if not self.packed:
+            for number, query in enumerate(queries):
+                yield self._score_alone(number, query)
+            return
+        collected = _Collected(queries)
+        for number, one in enumerate(passes(build(queries), self.budget), 1):
+            collected.add(one, self.hidden(one))
+            if collected.waiting >= FLUSH_ROWS or (number % FLUSH_PASSES == 0 and collected.waiting):
+                yield from collected.flush(self.head)
+        yield from collected.flush(self.head)
+        self._kept.clear()
+
+    def _score_alone(self, number: int, query: Query) -> Answered:
+        """By the model's own code, in one row."""
+        count = len(query.targets)
+        with torch.inference_mode():
+            tokens = torch.from_numpy(query.tokens)[None].to(self.device)
+            logits = self.model(input_ids=tokens, use_cache=False).logits[0, -count:].float()
+            targets = torch.from_numpy(query.targets).to(logits.device)
+            picked = logits.gather(1, targets[:, None])[:, 0]
+            logprobs = picked - logits.logsumexp(1)
+            self.computed += len(query.tokens)
+            return Answered(number, logprobs.cpu(), bool((picked >= logits.amax(1)).all()))
+
+    def hidden(self, one: Pass, kept: Kept | None = None) -> torch.Tensor:
+        """Hidden states of a pass after the last norm, shape (n, size)."""
+        self.computed += len(one.tokens)
+        with torch.inference_mode(), running(one, kept or self._kept):
+            output = self.model.base_model(
+                input_ids=torch.from_numpy(one.tokens)[None].to(self.device),
+                position_ids=torch.from_numpy(one.positions)[None].to(self.device),
+                use_cache=False,
+            )
+            return output.last_hidden_state[0]
+
+    @property
+    def head(self) -> Head:
+        """The last layer."""
+        if self._head is None:
+            layer = self.model.get_output_embeddings()
+            cap = getattr(self.model.config.get_text_config(), "final_logit_softcapping", None)
+            self._head = Head(layer.weight.detach(), getattr(layer, "bias", None), cap)
+        return self._head
+
+    def close(self) -> None:
+        """Lets the weights go."""
+        self._kept.clear()
+        self._head = None
+        self.model = None
+
+    # ── within ──────────────────────────────────────────────────────────────────────────────────
+
+    def _shrink(self, error: BaseException) -> None:
+        if not out_of_memory(error):
+            raise error
+        self._kept.clear()
+        if not self.packed or self.budget <= LEAST_BUDGET:
+            raise ModelError(
+                f"memory ran out, even for {self.budget} tokens at once ({str(error)[:200]}): give a smaller "
+                "-M context_tokens, or a model that fits"
+            ) from error
+        self.budget = max(LEAST_BUDGET, self.budget // 2)
+        _log.warning("memory ran out: going on with batch_tokens=%d", self.budget)
+
+    def _try_packed(self, *, required: bool) -> None:
+        """Compares both on a small tree of made-up tokens."""
+        queries = _trial(self.vocabulary_size, self.model.config.get_text_config())
+        plain = [self._score_alone(number, query) for number, query in enumerate(queries)]
+        try:
+            self.model.set_attn_implementation(NAME)
+            self.packed = True
+            packed = {one.query: one for one in self._score(queries)}
+            difference = max(float((packed[one.query].logprobs - one.logprobs).abs().max()) for one in plain)
+        except (UnsupportedAttentionError, AttributeError, TypeError, ValueError, RuntimeError) as error:
+            if out_of_memory(error):
+                raise
+            difference, reason = float("inf"), str(error)
+        else:
+            reason = f"log-probabilities differ by {difference:.2g}"
+        coarse = self.model.dtype not in {torch.float32, torch.float64}
+        if difference <= (COARSE_TOLERANCE if coarse else TOLERANCE):
+            self.difference = difference
+            if coarse:
+                _log.info("the noise floor of %s is %.2g nats a token", self.model.dtype, difference)
+            return
+        self.packed, self._head = False, None
+        if required:
+            raise ModelError(
+                f"attention=packed gives other numbers than the model's own code ({reason}): leave it out"
+            )
+        _log.warning("shared beginnings are computed again for each sequence: %s", reason)
+        self.model.set_attn_implementation(self.plain_attention)
+
+
+class _Collected:
+    """Hidden states that wait for the last layer, and answers that are not complete."""
+
+    def __init__(self, queries: Sequence[Query]) -> None:
+        self._queries = queries
+        self._left = [len(query.targets) for query in queries]
+        self._logprobs = [torch.empty(len(query.targets)) for query in queries]
+        self._greedy = [True] * len(queries)
+        self._hidden: list[torch.Tensor] = []
+        self._wanted: list[tuple[int, Wanted]] = []
+        """First row of the places, and whose they are."""
+        self.waiting = 0
+
+    def add(self, one: Pass, hidden: torch.Tensor) -> None:
+        """Keeps the rows of a pass that are wanted, each once."""
+        if not one.wanted:
+            return
+        stretches = sorted({(wanted.place, wanted.place + wanted.count) for wanted in one.wanted})
+        places = np.unique(np.concatenate([np.arange(first, last) for first, last in stretches]))
+        self._hidden.append(hidden[torch.from_numpy(places).to(hidden.device)])
+        rows = np.searchsorted(places, [wanted.place for wanted in one.wanted])
+        self._wanted += [
+            (self.waiting + int(row), wanted) for row, wanted in zip(rows, one.wanted, strict=True)
+        ]
+        self.waiting += len(places)
+
+    def flush(self, head: Head) -> Iterator[Answered]:
+        """Computes what waits; yields the queries that are complete."""
+        if not self._wanted:
+            return
+        wanted = sorted(self._wanted, key=lambda one: (one[0], one[1].query))
+        rows = np.concatenate([np.arange(row, row + one.count) for row, one in wanted])
+        targets = np.concatenate(
+            [self._queries[one.query].targets[one.first : one.first + one.count] for _, one in wanted]
+        )
+        order = np.argsort(rows, kind="stable")
+        with torch.inference_mode():
+            hidden = torch.cat(self._hidden)
+            device = hidden.device
+            scores = head.score(
+                hidden, torch.from_numpy(rows[order]).to(device), torch.from_numpy(targets[order]).to(device)
+            )
+            logprobs, greedy = torch.empty(len(rows)), torch.empty(len(rows), dtype=torch.bool)
+            logprobs[order], greedy[order] = scores.logprobs.cpu(), scores.greedy.cpu()
+        self._hidden, self._wanted, self.waiting = [], [], 0
+        begin = 0
+        for _, one in wanted:
+            end = begin + one.count
+            self._logprobs[one.query][one.first : one.first + one.count] = logprobs[begin:end]
+            self._greedy[one.query] &= bool(greedy[begin:end].all())
+            self._left[one.query] -= one.count
+            begin = end
+            if not self._left[one.query]:
+                yield Answered(one.query, self._logprobs[one.query], self._greedy[one.query])
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """Whether it says that memory ran out, on whatever device."""
+    return isinstance(error, (MemoryError, torch.OutOfMemoryError)) or (
+        isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
+    )
+
+
+def _trial(vocabulary_size: int, config: Any) -> list[Query]:
+    """Sequences with a shared beginning, longer than a sliding window where that is short."""
+    draw = np.random.default_rng(0)
+    window = getattr(config, "sliding_window", None) or 0
+    length = 40 + (window if window <= 64 else 0)  # noqa: PLR2004 - longer ones would take seconds to load
+    begin = draw.integers(0, vocabulary_size, length)
+    ends = [draw.integers(0, vocabulary_size, count) for count in (3, 9, 9, 17)]
+    rows = [np.concatenate([begin, end]) for end in ends] + [draw.integers(0, vocabulary_size, 12)]
+    rows.append(rows[1][:-4])
+    return [Query(row[:-1], row[-3:]) for row in rows]
