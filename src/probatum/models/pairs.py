@@ -77,5 +77,6 @@ def check_prompt_logprobs(prompt_tokens: int, returned: int) -> None:
     if returned != max(0, prompt_tokens - 1):
         raise ModelError(
             f"{returned} log-probabilities for a prompt of {prompt_tokens} tokens: "
-            f"{max(0, prompt_tokens - 1)} expected; turn the server's prompt cache off, or use a backend that scores whole prompts"
+            f"{max(0, prompt_tokens - 1)} expected; turn the server's prompt cache off, "
+            "or use a backend that scores whole prompts"
         )
