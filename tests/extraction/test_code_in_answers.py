@@ -310,7 +310,7 @@ DRESSED_CODE = [
     ("The function is:\n\n    def f(x):\n        return x+1\n\nDone.", F),
     ("```{.python}\n" + F + "\n```", F),
     ("1. Do:\n   ```python\n   def f(x):\n       return x+1\n   ```", F),
-    ("<pre><code class=\"language-python\">\n" + F + "\n</code></pre>", F),
+    ('<pre><code class="language-python">\n' + F + "\n</code></pre>", F),
     ("[PYTHON]\n" + F + "\n[/PYTHON]", F),
     ("```python\n" + F + "\n```\nOutput:\n```\n2\n```", F),
     ("```bash\npip install x\n```\n```python\n" + F + "\n```", F),

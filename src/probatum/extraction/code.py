@@ -22,9 +22,10 @@ _PYTHON = frozenset({"", "python", "python3", "py", "py3", "ipython", "pycon", "
 _ALIASES = {
     "js": "javascript", "node": "javascript", "jsx": "javascript", "mjs": "javascript", "ts": "typescript",
     "tsx": "typescript", "c++": "cpp", "cc": "cpp", "cxx": "cpp", "cs": "csharp", "c#": "csharp",
-    "fs": "fsharp",    "f#": "fsharp", "sh": "bash", "shell": "bash", "zsh": "bash", "golang": "go", "rs": "rust", "rb": "ruby",
-    "kt": "kotlin", "hs": "haskell", "pl": "perl", "jl": "julia", "ml": "ocaml", "ex": "elixir",
-    "clj": "clojure",    "lean4": "lean", "lean3": "lean", "sqlite": "sql", "mysql": "sql", "postgresql": "sql", "postgres": "sql",
+    "fs": "fsharp", "f#": "fsharp", "sh": "bash", "shell": "bash", "zsh": "bash", "golang": "go",
+    "rs": "rust", "rb": "ruby", "kt": "kotlin", "hs": "haskell", "pl": "perl", "jl": "julia", "ml": "ocaml",
+    "ex": "elixir", "clj": "clojure", "lean4": "lean", "lean3": "lean", "sqlite": "sql", "mysql": "sql",
+    "postgresql": "sql", "postgres": "sql",
 }  # fmt: skip
 
 

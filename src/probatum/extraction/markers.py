@@ -149,6 +149,8 @@ def own_turn(folded: str) -> tuple[int, bool]:
         more than one question: one alone may be the question said again.
     """
     start = len(folded) - len(folded.lstrip())
+    if folded.find("\n", start) < 0:
+        return len(folded), False
     echoed = _QUESTION.match(f"\n{folded[start : start + 80]}") is not None
     asked = [match.start() for _, match in zip(range(2), _QUESTION.finditer(folded, start), strict=False)]
     if not asked or _REPLY.search(folded, asked[0]) is None:

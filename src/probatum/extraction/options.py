@@ -51,17 +51,21 @@ class Choices:
             UsageError: no option, an empty label, or two labels that differ in case or width alone.
         """
         if isinstance(options, str):
-            labels, texts = tuple(options), ("",) * len(options)
-        elif isinstance(options, Mapping):
-            labels, texts = tuple(options), tuple(options.values())
-        else:
-            labels, texts = default_labels(len(options)), tuple(options)
-        keys = [_key(label) for label in labels]
-        if not labels or not all(keys) or len(set(keys)) != len(keys):
-            raise UsageError(
-                f"options {options!r}: give at least one label, none empty, no two that differ in case only"
-            )
-        return cls(labels, texts)
+            return _choices(tuple(options), ("",) * len(options))
+        if isinstance(options, Mapping):
+            return _choices(tuple(options), tuple(options.values()))
+        return _choices(default_labels(len(options)), tuple(options))
+
+
+@lru_cache(maxsize=4096)
+def _choices(labels: tuple[str, ...], texts: tuple[str, ...]) -> Choices:
+    """Checked once, however many answers are read by them."""
+    keys = [_key(label) for label in labels]
+    if not labels or not all(keys) or len(set(keys)) != len(keys):
+        raise UsageError(
+            f"options with labels {labels!r}: give at least one, none empty, no two that differ in case only"
+        )
+    return Choices(labels, texts)
 
 
 def _key(label: str) -> str:

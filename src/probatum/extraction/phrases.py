@@ -143,6 +143,23 @@ _SUBJECT = (
 _NOT = (
     r"(?:\b(?:not|neither|cannot|nicht|pas|no es|non è|não é)\b|n['’]t\b|不是|并非|不应该?是)"
 )  # fmt: skip
+_NEGATIONS = (
+    "not",
+    "Not",
+    "NOT",
+    "n't",
+    "n’t",
+    "either",
+    "icht",
+    " pas",
+    "no es",
+    "non è",
+    "não é",
+    "不是",
+    "并非",
+    "不应",
+)
+"""Without one of these there is no contrast: a quick look before the slow one."""
 _BUT = (
     r"(?:\b(?:but|rather|instead)\b(?:\s(?:is|rather|it is|it['’]s))?"
     r"|[;,–—-]\s?(?:it|that)(?:['’]s|\s(?:is|must be|should be|has to be))"
@@ -160,7 +177,8 @@ def _ends(pattern: re.Pattern[str], folded: str) -> list[int]:
     """Where what the phrases announce may begin, in order."""
     matches = deque(pattern.finditer(folded), _LAST)
     ends = [match.end() for match in matches if not _disowned(folded, match.start())]
-    ends += [match.end() for match in deque(_contrast().finditer(folded), _LAST)]
+    if any(each in folded for each in _NEGATIONS):
+        ends += [match.end() for match in deque(_contrast().finditer(folded), _LAST)]
     return sorted({gap.end() if (gap := _GAP.match(folded, end)) else end for end in ends})
 
 

@@ -116,7 +116,7 @@ _DRESS = " \t\n\u00a0*_~`$\"'“”‘’()[]{}\\<>.。:：="
 def _whole(seen: Visible, folded: str, reading: Reading) -> Found | None:
     """The text is a number and nothing else."""
     body = folded.strip(_DRESS)
-    if len(body) > _LONGEST:
+    if len(body) > _LONGEST or len(_SPELLED.findall(body)) > _WORDS:
         return None
     numbers = _scan(folded, 0, len(folded), reading)
     if len(numbers) != 1 or (folded[: numbers[0].start] + folded[numbers[0].end :]).strip(_DRESS):
@@ -124,6 +124,9 @@ def _whole(seen: Visible, folded: str, reading: Reading) -> Found | None:
     return _extraction(seen, folded, numbers[0], "whole:number", reading)
 
 
+_SPELLED = re.compile(r"[^\W\d_]{2,}")
+_WORDS = 4
+"""Words (`minus`, `USD`, `million`, LaTeX commands) that a number alone may have."""
 _LONGEST = 500
 """Characters; a longer text is no number alone."""
 
