@@ -28,6 +28,8 @@ class Cursor:
         self.depth = 0
         self.bars = 0
         """Open bars of absolute values: then the next bar closes."""
+        self.brackets = 0
+        """Open square brackets: then the next one may close."""
         self.sign = 1
         """Which of two signs ± stands for at present."""
         self.doubled = False

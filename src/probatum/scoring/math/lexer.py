@@ -14,6 +14,7 @@ from probatum.scoring.math.vocabulary import (
     FUNCTION_NAMES,
     GREEK,
     JOINS,
+    REFUSED,
     RELATIONS,
     SHORT_WORDS,
     STRUCTURES,
@@ -57,6 +58,7 @@ _LOWERED: Final = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 _RAISED_RUN: Final = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ]+")
 _LOWERED_RUN: Final = re.compile(r"[₀₁₂₃₄₅₆₇₈₉]+")
 _TWICE: Final = re.compile(r"\\\\(?=[a-zA-Z({\[%$])")
+_PHRASE: Final = re.compile(r"\s+[a-z]{3,}")
 _LOST_LEFT: Final = re.compile(r"\\le(?=\s?[(\[].*\\right)", re.DOTALL)
 _CIRCLED: Final = re.compile(r"\\textcircled\s?\{(\d{1,2})\}")
 _DELIMITERS: Final = re.compile(r"\\[()\[\]]|(?<!\\)\$+")
@@ -197,7 +199,7 @@ class _Lexer:
             self._synonym(name)
         elif not name.isalpha():
             self._escaped(name)
-        elif self.text[end : end + 1] in {"{", "["} or len(name) > _LONGEST_NAME:
+        elif self.text[end : end + 1] in {"{", "["} or len(name) > _LONGEST_NAME or name in REFUSED:
             raise Unreadable(f"the command \\{name[:20]} is not known")
         else:
             self.add("name", name)
@@ -258,7 +260,7 @@ class _Lexer:
     def _after_number(self) -> bool:
         return bool(self.found) and self.found[-1].kind in {"number", "}", ")"}
 
-    def letters(self, letters: str) -> None:
+    def letters(self, letters: str, end: int) -> None:
         lower = letters.lower()
         if len(letters) == 1:
             self.add("name", letters)
@@ -272,16 +274,20 @@ class _Lexer:
             self.add("command", {"pi": "pi", "sqrt": "sqrt"}.get(lower, "infty"))
         elif letters in GREEK and len(letters) > _SHORT:
             self.add("name", letters)
-        elif self.spaced and self.found and self.found[-1].kind == "word":  # words go on
-            self.add("word", letters)
-        elif (
-            (lower in SHORT_WORDS and not letters.isupper())
-            or is_unit_word(letters)
-            or (len(letters) > _SHORT and not letters.isupper())
-        ):
+        elif self._is_word(letters, end):
             self._word(letters)
         else:
             self._split(letters)
+
+    def _is_word(self, letters: str, end: int) -> bool:
+        """Whether letters in a row are a word, rather than a product of variables."""
+        if self.spaced and self.found and self.found[-1].kind == "word":  # words go on
+            return True
+        if self.spaced and self._after_number() and _PHRASE.match(self.text, end):  # 10 red apples
+            return True
+        if is_unit_word(letters):
+            return True
+        return not letters.isupper() and (letters.lower() in SHORT_WORDS or len(letters) > _SHORT)
 
     def _word(self, letters: str) -> None:
         """`or` may stand without blanks between two answers: W(x)=1orW(x)=-1."""
@@ -314,7 +320,7 @@ _TAKERS: Final[dict[str, Callable[[_Lexer, re.Match[str]], None]]] = {
     "text": lambda lexer, match: lexer.text_command(match["font"], match["inside"] or match["bare"] or ""),
     "begin": _Lexer.environment,
     "end": _Lexer.environment,
-    "letters": lambda lexer, match: lexer.letters(match[0]),
+    "letters": lambda lexer, match: lexer.letters(match[0], match.end()),
     "foreign": lambda lexer, match: lexer.foreign(match[0]),
     "relation": lambda lexer, match: lexer.add("relation", RELATIONS[match[0]]),
     "sign": lambda lexer, match: lexer.sign(match[0]),

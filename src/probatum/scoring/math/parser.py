@@ -244,6 +244,8 @@ class Parser(Cursor):
 
     def _starts(self) -> bool:
         token = self.token
+        if token.kind == "[" and self.brackets:  # the end of [0, 1[
+            return False
         if token.kind in _STARTS:
             previous = self.tokens[self.at - 1] if self.at else END
             return not (token.kind == "number" and previous.kind == "number" and not self._fraction_follows())
@@ -545,7 +547,9 @@ class Parser(Cursor):
 
     def bracket(self, _: Token) -> Value:
         """A group, a list in brackets, or an interval that is closed on the left."""
-        items = self._items(")", "]", "[")
+        self.brackets += 1
+        items = self._items(")", "]")
+        self.brackets -= 1
         closer = self.expect(")", "]", "[")
         if closer.kind in {")", "["}:
             return interval(items, low_closed=True, high_closed=False)
@@ -557,7 +561,9 @@ class Parser(Cursor):
 
     def outward(self, _: Token) -> Value:
         """]a, b[ and ]a, b]: an interval as it is written in French."""
-        items = self._items("[", "]")
+        self.brackets += 1
+        items = self._items("]")
+        self.brackets -= 1
         closer = self.expect("[", "]")
         return interval(items, low_closed=False, high_closed=closer.kind == "]")
 

@@ -8,7 +8,7 @@ from typing import Final
 from probatum.scoring.math.arithmetic import form_of
 from probatum.scoring.math.forms import IMAGINARY, E, Form, variable
 from probatum.scoring.math.lexer import Unreadable
-from probatum.scoring.math.regions import Unordered, intersect, point, unite
+from probatum.scoring.math.regions import EVERYTHING, Unordered, intersect, point, unite
 from probatum.scoring.math.values import (
     PAIR,
     Collection,
@@ -138,20 +138,33 @@ def grouped(items: list[Value]) -> Value:
 
 def joined(items: list[Value], joins: list[str]) -> Value | None:
     """Conditions on one unknown with `or` and `and` between them are one set."""
-    if not all(isinstance(item, Region) for item in items) or set(joins) - {"or", "and"}:
+    kinds = set(joins)
+    if len(kinds) != 1 or not kinds <= {"or", "and"} or not any(isinstance(item, Region) for item in items):
         return None
-    regions = [item for item in items if isinstance(item, Region)]
-    names = {region.variable for region in regions}
-    if len(names) != 1:
+    regions = [_condition(item) for item in items]
+    if len({region.variable for region in regions if region is not None}) != 1:
         return None
     try:
-        if set(joins) == {"or"}:
-            return unite(regions)
-        if set(joins) == {"and"}:
-            joined = regions[0]
-            for region in regions[1:]:
-                joined = intersect(joined, region)
-            return joined
+        if kinds == {"or"}:
+            return (
+                unite([region for region in regions if region is not None]) if None not in regions else None
+            )
+        result = EVERYTHING
+        for region in regions:
+            if region is None:
+                return None
+            result = intersect(result, region)
     except Unordered:
         return None
+    return result
+
+
+def _condition(value: Value) -> Region | None:
+    """A set of numbers that one unknown lies in: x = 1 is a condition, too."""
+    if isinstance(value, Region):
+        return value
+    if isinstance(value, Equation) and isinstance(value.left, Scalar) and isinstance(value.right, Scalar):
+        name = value.left.form
+        if value.named and not value.right.form.variables and name == variable("".join(name.variables)):
+            return replace(point(value.right.form), variable="".join(name.variables))
     return None

@@ -10,6 +10,7 @@ __all__ = [
     "FUNCTION_NAMES",
     "GREEK",
     "JOINS",
+    "REFUSED",
     "RELATIONS",
     "SHORT_WORDS",
     "STRUCTURES",
@@ -157,6 +158,15 @@ JOINS: Final = _pairs("""
 and et und 和 与 且 及 以及 并且: and
 or 或 或者: or
 """)
+REFUSED: Final = _words(
+    "int iint iiint oint lim limsup liminf sup det dim ker arg Re Im deg hom Pr perp parallel subset"
+    " subseteq supset"
+    " supseteq notin ni forall exists neg lnot iff Leftrightarrow leftrightarrow leftarrow Leftarrow oplus"
+    " otimes"
+    " ominus prec succ preceq succeq ll gg propto models vdash mid nmid bowtie dagger over choose atop"
+    " substack"
+)
+"""Commands that are no names, and whose meaning is not known here: what holds one is not read."""
 SHORT_WORDS: Final = _words(
     "no yes is the all odd even none not any to if then for of a an real true false never always undefined"
     " each day"
