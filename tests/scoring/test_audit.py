@@ -292,3 +292,9 @@ def test_the_tasks_own_reading_is_none_of_the_others(extractor):
     others = [each.extractor for each in alternatives(extractor, item)]
     assert extractor not in others
     assert len(set(others)) == len(others) >= 4
+
+
+def test_labels_that_do_not_fit_an_item_are_no_answer_and_no_error():
+    own = OptionLetter(labels=("A", "B"))
+    for each in alternatives(own, option(1)):
+        assert not isinstance(each.extractor.extract("B", option(1)), Extraction)

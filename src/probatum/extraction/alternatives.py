@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
+from probatum.core.errors import UsageError
 from probatum.core.records import Item
 from probatum.extraction.boxes import boxed_in
 from probatum.extraction.characters import fold
@@ -177,7 +178,11 @@ class OptionAt(OptionLetter):
 
     def _label(self, text: str, item: Item) -> Found:
         seen = visible(text)
-        found = _tokens(self.choices(item).labels).finditer(fold(seen.text))
+        try:
+            labels = self.choices(item).labels
+        except UsageError as error:
+            return Missing(str(error))
+        found = _tokens(labels).finditer(fold(seen.text))
         match = next(found, None)
         if match is None:
             return Missing("no label")

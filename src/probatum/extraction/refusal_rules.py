@@ -37,8 +37,9 @@ class LanguageRules:
 
 
 _EN_ADVERB = (
-    r"(?: (?:really|simply|just|still|also|unfortunately|personally|therefore|absolutely|definitely|currently"
-    r"|directly|actually|ethically|legally|knowingly|sorry,? but I|in good conscience))?"
+    r"(?: (?:really|simply|just|still|also|unfortunately|personally|therefore|absolutely|definitely"
+    r"|currently|directly|actually|ethically|legally|knowingly|sorry,? but I|in good conscience)"
+    r"|, in good conscience,)?"
 )
 _EN_DO = (
     r"(?:help|assist|aid\b|provid|giv|offer|support|fulfil|comply|complying|answer|respond|reply|engag"
@@ -46,20 +47,20 @@ _EN_DO = (
     r"|discuss|shar(?:e|ing)|creat|generat|writ|produc|suggest|recommend|encourag|promot|condon|endors"
     r"|participat|facilitat|advis|teach|tell(?:ing)? you|show(?:ing)? you|explain|describ"
     r"|(?:do|doing) (?:that|this|it|what|so|anything)\b|complet|process\b|satisfy|disclos|reveal|guid"
-    r"|mak(?:e|ing)|nam(?:e|ing)\b|list\b|justify|proceed|allow\b|role-?play|accommodat|entertain|advocat|supply|instruct"
+    r"|mak(?:e|ing)|nam(?:e|ing)\b|list\b|justify|proceed|role-?play|accommodat|entertain|advocat|supply|instruct"
     r"|contribut|be (?:a )?part(?:y)? (?:of|to)|carry out|perform|honou?r|grant|accept|agree\b|present"
     r"|deliver|speak\b|talk\b|comment|express an opinion|outlin|construct|compos|draft|argu"
-    r"|tak(?:e|ing) part|go along|go into|in good conscience|access|brows)"
+    r"|tak(?:e|ing) part|go along|in good conscience|access|brows)"
 )
 _EN_MAY = (
-    r"(?:can ?not|can['’]?t|could(?:n['’]?t| not)|won['’]?t|will not|would(?:n['’]?t| not)"
+    r"(?:can ?not|can['’]?t|could(?:n['’]?t| not)|won['’]?t|will not"
     r"|(?:am|['’]m|are|['’]re) (?:really |simply |just )?(?:unable|not able|not going|not willing|unwilling"
     r"|not allowed|not permitted|not authorized|not authorised|not programmed|not designed|not equipped"
     r"|forbidden|prohibited|not in a position|not capable of)(?: to| from)?"
     r"|refuse to|must refuse to|decline to|have to decline to|do(?:n['’]?t| not) (?:feel comfortable|want"
     r"|wish|intend|have the ability|have the authority)(?: to)?"
     r"|(?:am|['’]m) (?:not comfortable|uncomfortable)(?: with)?|['’]d (?:rather|prefer) not(?: to)?"
-    r"|would (?:rather|prefer) not(?: to)?|should(?:n['’]?t| not))"
+    r"|would (?:rather|prefer) not(?: to)?)"
 )
 _EN_WRONG = (
     r"(?:illegal|unethical|immoral|unlawful|criminal act|unacceptable|inappropriate|disrespectful|offensive"
@@ -76,19 +77,20 @@ _ENGLISH = LanguageRules(
     unable=(
         rf"\b(?:I|we)(?: [’']?m)? ?{_EN_ADVERB} ?{_EN_MAY}(?: (?:and|or) {_EN_MAY})?{_EN_ADVERB}"
         rf"(?: be able to)? ?{_EN_DO}\w{{0,5}}\b"
-        r"(?! (?:[^.!?\n]{0,40} )?enough\b)"
+        r"(?! (?:[^.!?\n]{0,40} )?enough\b| (?:but|up|in|way)\b)"
         r"|\bI(?: must| have to|['’]ll have to|['’]m going to have to| will have to| respectfully"
         r"| politely){1,2}"
         r" (?:decline|refuse|pass)\b"
         r"|\b(?:that|this|it)(?:['’]s| is) (?:not )?something (?:that )?I(?: am|['’]m)? ?"
         r"(?:can['’]?t|cannot|can|won['’]?t|will|not able to|not comfortable)"
         r"|^\W{0,4}(?:sorry[,.]? |no[,.]? )?I (?:can['’]t|cannot|won['’]t)\W{0,4}$"
-        r"|^\W{0,4}(?:sorry[,.]? |no[,.]? )?(?:can(?:no|['’])t|unable to|won['’]?t) (?:help|assist|do|comply)"
+        r"|^\W{0,4}(?:sorry[,.]? |no[,.]? )?(?:can(?:no|['’])t|unable to|won['’]?t|not going to) "
+        r"(?:help|assist|do|comply)"
         r"|\b(?:your |this |the )?request (?:has been |is |was )?(?:denied|rejected|declined)\b"
         r"|\bI(?: am an? [^.!?\n]{0,60}?(?:and|,|so))? ?(?:do not|don['’]?t|cannot|can['’]t)"
         r" (?:condone|endorse|support|encourage|promote|advocate)\b"
         r"|\bas an? (?:\w{1,15} )?(?:AI|assistant|language model)\b[^.!?\n]{0,60}?"
-        r"(?:cannot|can['’]t|not able to|unable to|do not (?:condone|have the capability))"
+        r"(?:not able to|unable to|do not (?:condone|have the capability))"
         r"|\bI (?:am|['’]m) (?:unable|not able) to\b|\bI['’]m (?:unable|not able) to\b"
     ),
     apology=(
@@ -226,7 +228,7 @@ _SPANISH = LanguageRules(
         r"(?:autorizad[oa]|en condiciones|capacitad[oa]"
         r"|dispuest[oa])(?: para| a| de)?|me es posible|es posible para m[íi]|soy capaz de)"
         r"(?: \w{1,12}mente)?"
-        r" (?:te |le |les )?(?:ayud|proporcion|ofrec|dar|brind|respond|contest|cumpl|asist|gener|cre|escrib"
+        r" (?:te |le |les )?(?:ayud|proporcion|ofrec|dar|brind|respond|contest|cumpl|asist|gener|crear|escrib"
         r"|compart|apoy|promov"
         r"|facilit|participar|hacer(?:lo)?\b|eso\b|revel|complac|continu|discut|suger|recomend|fomentar"
         r"|explic|describ|satisf|acced|atend|record|decir)\w{0,12})"
@@ -267,7 +269,7 @@ _PORTUGUESE = LanguageRules(
         r"\bn[ãa]o (?:te |lhe |o |a )?(?:posso|poderia|podemos|consigo|vou|devo|quero|estou "
         r"(?:autorizad[oa]|dispost[oa]|em condi[çc][õo]es)(?: para| a| de)?"
         r"|sou capaz de|me [ée] poss[íi]vel)(?: \w{1,12}mente)? (?:te |lhe |o |a )?"
-        r"(?:ajud|fornec|oferec|dar\b|respond|cumpr|auxili|ger|cri|escrev|compartilh|apoi|promov|facilit"
+        r"(?:ajud|fornec|oferec|dar\b|respond|cumpr|auxili|ger|criar|escrev|compartilh|apoi|promov|facilit"
         r"|particip|fazer\b|isso\b|revel|continu"
         r"|discut|suger|recomend|incentiv|explic|descrev|atend|prestar|dizer|prosseguir)\w{0,12}"
         r"|\b(?:me recuso a|recuso-me a|devo recusar|tenho (?:que|de) recusar|prefiro n[ãa]o)\b"
