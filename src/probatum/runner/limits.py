@@ -15,9 +15,9 @@ _WORDS = "a whole number, 1 or more, or a share of the items, below 1 or in per 
 
 
 def parse_limit(given: str | float) -> float | None:
-    """A limit as a count (an `int`), as a share of the items (above 0 and below 1), or none (`100%`).
+    """A limit as a count (an `int`), as a share (above 0 and below 1), or none (`100%`).
 
-    1 and 1.0 are one item: a share is below 1 or has a percent sign, so that no value can be read in two ways.
+    1 and 1.0 are one item: a share is below 1 or has a percent sign, so that no value has two meanings.
 
     Raises:
         UsageError: 0 or below, more than 100 %, a fraction above 1, or no number.
