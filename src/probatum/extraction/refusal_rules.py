@@ -42,7 +42,7 @@ _EN_ADVERB = (
     r"|, in good conscience,)?"
 )
 _EN_DO = (
-    r"(?:help|assist|aid\b|provid|giv|offer|support|fulfil|comply|complying|answer|respond|reply|engag"
+    r"(?:help|assist|aid\b|provid|giv(?!e (?:up|in|way)\b)|offer|support|fulfil|comply|complying|answer|respond|reply|engag"
     r"|continu"
     r"|discuss|shar(?:e|ing)|creat|generat|writ|produc|suggest|recommend|encourag|promot|condon|endors"
     r"|participat|facilitat|advis|teach|tell(?:ing)? you|show(?:ing)? you|explain|describ"
@@ -77,7 +77,7 @@ _ENGLISH = LanguageRules(
     unable=(
         rf"\b(?:I|we)(?: [’']?m)? ?{_EN_ADVERB} ?{_EN_MAY}(?: (?:and|or) {_EN_MAY})?{_EN_ADVERB}"
         rf"(?: be able to)? ?{_EN_DO}\w{{0,5}}\b"
-        r"(?! (?:[^.!?\n]{0,40} )?enough\b| (?:but|up|in|way)\b)"
+        r"(?! (?:[^.!?\n]{0,40} )?enough\b| but\b)"
         r"|\bI(?: must| have to|['’]ll have to|['’]m going to have to| will have to| respectfully"
         r"| politely){1,2}"
         r" (?:decline|refuse|pass)\b"
