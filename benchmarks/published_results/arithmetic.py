@@ -114,30 +114,62 @@ def _pot(row: Row, data: Data) -> Finding:
         for answer, score, own in zip(answers, graded.published, graded.ours, strict=True)
         if not score and not own and _near(answer.text, answer.item.targets[0])
     ]  # fmt: skip
-    again = _executed_again(stored)
+    again, moved = _executed_again(name, stored)
     return Finding(
         numbers=_em(graded.mean, len(stored)),
         material="printed answers",
         ours={"accuracy": 100 * graded.our_mean, **again},
-        differences=[*graded.differences, *near],
+        differences=[*graded.differences, *near, *moved],
         explained=_which_counts(row, graded.mean, len(stored), len(near)),
     )
 
 
-def _executed_again(stored: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """The share of programs that print the answer, executed here; a library that is missing fails one."""
+_UNUSED_NUMPY = re.compile(r"^import numpy as np$", re.MULTILINE)
+
+
+def _executed_again(
+    name: str, stored: Sequence[Mapping[str, Any]]
+) -> tuple[dict[str, float], list[Difference]]:
+    """The share of programs that print the answer when executed here, and those that printed otherwise.
+
+    The sandbox has the standard library: where numpy is imported and never used, the import is left out.
+    """
     if not execution.is_allowed():
-        return {}
-    programs = []
-    for each in stored:
-        code = each["generated"][0] if isinstance(each["generated"], list) else each["generated"]
-        gold = float(each["answer"])
-        near = f"abs(answer() - {gold!r}) <= 0.001 * max(1.0, abs({gold!r}))"
-        programs.append(
-            (f"import math\n{code}\n\ndef answer():\n    return float(ans)\n", f"assert {near}\n")
-        )
-    found = execution.passed_programs(programs)
-    return {"executed here": 100 * sum(found) / len(found)}
+        return {}, []
+    codes = [_runnable(each["generated"]) for each in stored]
+    tests = [f"assert {_close('answer()', each['answer'])}\n" for each in stored]
+    found = execution.run_programs(list(zip(codes, tests, strict=True)))
+    moved = []
+    for number, (each, ended) in enumerate(zip(stored, found, strict=True)):
+        printed, gold = each["executed"], each["answer"]
+        if (printed is not None and abs(printed - gold) <= _ROOM * max(1.0, abs(gold))) != ended.passed:
+            moved.append(number)
+    signless = [(codes[n], f"assert {_close('abs(answer())', stored[n]['answer'])}\n") for n in moved]
+    reasons = [
+        "the stored output is the absolute value of what the program gives"
+        if again.passed
+        else f"executed here: {found[number].how}"
+        for number, again in zip(moved, execution.run_programs(signless), strict=True)
+    ]
+    differences = [
+        Difference(f"{name}/{n}", f"printed {stored[n]['executed']}", str(found[n].passed), told)
+        for n, told in zip(moved, reasons, strict=True)
+    ]
+    return {"executed here": 100 * sum(each.passed for each in found) / len(found)}, differences
+
+
+def _runnable(generated: str | Sequence[str]) -> str:
+    """The program, with a function that gives its `ans`."""
+    code = generated if isinstance(generated, str) else generated[0]
+    code = code if "np." in code else _UNUSED_NUMPY.sub("", code)
+    return f"import math\n{code}\n\ndef answer():\n    return float(ans)\n"
+
+
+_ROOM = 0.001
+
+
+def _close(said: str, gold: float) -> str:
+    return f"abs({said} - {float(gold)!r}) <= {_ROOM * max(1.0, abs(gold))!r}"
 
 
 def _pot_options(row: Row, name: str, stored: Sequence[Mapping[str, Any]]) -> Finding:
@@ -192,7 +224,12 @@ def _zero_shot_cot(row: Row, data: Data) -> Finding:
     stored = data.lines(row.inputs[0])
     answers = [
         Answer(
-            Item(id=f"{name}/{number}", fields={}, targets=(each["gold"],), choices=("",) * len(options)),
+            Item(
+                id=f"{name}/{number}",
+                fields={},
+                targets=(each["gold"],),
+                choices=_choices(each["text"], options),
+            ),
             each["pred_before"],
         )
         for number, each in enumerate(stored)
@@ -220,6 +257,17 @@ def _zero_shot_cot(row: Row, data: Data) -> Finding:
         ours={"accuracy": 100 * graded.our_mean},
         differences=graded.differences,
     )
+
+
+_CHOICE = re.compile(r"\(([A-F])\) ?(.*?)(?= \([A-F]\)|\n|$)")
+
+
+def _choices(text: str, options: str) -> tuple[str, ...]:
+    """The texts of the options that stand in the question; empty where they cannot be read."""
+    asked = text.partition("Answer Choices:")[2].partition("\nA:")[0]
+    texts = dict(_CHOICE.findall(asked))
+    given = tuple(texts.get(label, "").strip() for label in options)
+    return given if len(set(given)) == len(given) else ("",) * len(options)
 
 
 _NUMBERS = ("gsm8k", "addsub", "multiarith", "svamp", "singleeq")

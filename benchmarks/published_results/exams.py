@@ -42,10 +42,11 @@ def _bbh(row: Row, data: Data) -> Finding:
     graded = held_against(answers, ExactMatch(rule, verbatim), _bbh_ours(answers))
     numbers: dict[str, Any] = {"accuracy": Rate(graded.mean), "n": len(stored), "": Rate(graded.mean)}
     notes = []
-    if _needs_no_calculator(task):
-        numbers["accuracy_with_calc"] = Rate(graded.mean)
+    calculated = _with_calculator(task, stored, graded)
+    if calculated is not None:
+        numbers["accuracy_with_calc"] = Rate(calculated)
     else:
-        notes.append("accuracy_with_calc: the calculator that was run over the steps is not published")
+        notes.append("accuracy_with_calc: which steps the calculator was run over is not published")
     return Finding(
         numbers=numbers,
         material="raw outputs",
@@ -65,9 +66,21 @@ def _consistent(row: Row, task: str, data: Data) -> str:
     return f"none of the task's {n} outputs of this kind is stored, so that nothing is made again; {told}"
 
 
-def _needs_no_calculator(task: str) -> bool:
-    """Tasks of arithmetic had a calculator run over their steps; elsewhere there is nothing to calculate."""
-    return task not in ("multistep_arithmetic_two", "object_counting")
+_SUM = re.compile(r"\d+(?: \+ \d+)+")
+
+
+def _with_calculator(task: str, stored: Sequence[Mapping[str, Any]], graded: Graded) -> float | None:
+    """Accuracy with the steps' arithmetic done by a calculator; elsewhere there is nothing to calculate."""
+    if task == "multistep_arithmetic_two":
+        return None
+    if task != "object_counting":
+        return graded.mean
+    right = 0
+    for each, score in zip(stored, graded.published, strict=True):
+        sums = _SUM.findall(each["prediction"] or "")
+        total = sum(map(int, sums[-1].split(" + "))) if sums else None
+        right += bool(score) if total is None else str(total) == each["target"]
+    return right / len(stored)
 
 
 def _bbh_item(task: str, stored: Mapping[str, Any], question: str) -> Item:
@@ -179,7 +192,8 @@ def _mmlu_pro_outputs(
     differences: list[Difference] = []
     for each in outputs:
         name = each["question_id"]
-        item = Item(id=str(name), fields={}, targets=(each["answer"],), choices=("",) * sizes.get(name, 10))
+        choices = tuple(each.get("options", ("",) * sizes.get(name, 10)))
+        item = Item(id=str(name), fields={}, targets=(each["answer"],), choices=choices)
         outcome = scorer.grade(item, 0, [_response(texts[name])])
         ours, theirs = outcome.scores.get("correct", 0.0), float(each["pred"] == each["answer"])
         right, published = right + ours, published + theirs

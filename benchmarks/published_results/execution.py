@@ -22,11 +22,12 @@ from probatum.store import open_store
 from .files import Data
 
 __all__ = [
+    "Ended",
     "Executed",
     "graded_file",
     "graded_lines",
     "is_allowed",
-    "passed_programs",
+    "run_programs",
     "set_policy",
     "why_not",
 ]
@@ -100,8 +101,16 @@ def graded_lines(data: Data, lines: Sequence[Mapping[str, str]], task: str) -> E
         return graded_file(Data(data.root), file.name, task)
 
 
-def passed_programs(programs: Sequence[tuple[str, str]], cpu_seconds: float = 3.0) -> list[bool]:
-    """Whether candidates pass: pairs of code (a model's) and tests (ours). Equal pairs run once.
+@dataclass(frozen=True)
+class Ended:
+    """How one program ended."""
+
+    passed: bool
+    how: str
+
+
+def run_programs(programs: Sequence[tuple[str, str]], cpu_seconds: float = 3.0) -> list[Ended]:
+    """Runs pairs of code (a model's) and tests (ours) that call its `answer`. Equal pairs run once.
 
     Raises:
         ProbatumError: there is no isolation on this machine.
@@ -111,11 +120,12 @@ def passed_programs(programs: Sequence[tuple[str, str]], cpu_seconds: float = 3.
         Program(code=code, tests=tests, entry_points=("answer",), limits=limits) for code, tests in programs
     ]
     distinct = {each.digest: each for each in made}
+    found: dict[str, Ended] = {}
     with Sandbox() as sandbox:
-        found = {
-            each.program: each.status is ExecutionStatus.PASSED for each in sandbox.execute(distinct.values())
-        }
-    return [found.get(each.digest, False) for each in made]
+        for each in sandbox.execute(distinct.values()):
+            told = " ".join(filter(None, (each.status.value, each.detail, each.message)))
+            found[each.program] = Ended(each.status is ExecutionStatus.PASSED, told[:120])
+    return [found[each.digest] for each in made]
 
 
 def why_not(error: ProbatumError) -> str:

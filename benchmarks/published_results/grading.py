@@ -86,7 +86,7 @@ def reason(theirs: Outcome, own: Outcome, targets: Sequence[str]) -> str:
     gold = ", ".join(each[:_SHOWN] for each in targets)
     if own.status is not Status.SCORED:
         return (
-            f"ours gives no score ({own.reason}); the published rule {theirs.rule or 'reads'} it all the same"
+            f"ours gives no score ({own.reason}); the published rule takes {theirs.answer!r} ({theirs.rule})"
         )
     if theirs.status is not Status.SCORED:
         return f"the published rule finds no answer ({theirs.reason}); ours does, by {own.rule}"

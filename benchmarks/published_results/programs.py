@@ -212,16 +212,16 @@ def _cruxeval_again(
         for n, place in keys
     ]
     try:
-        found = execution.passed_programs(programs)
+        found = execution.run_programs(programs)
     except ProbatumError as error:
         return {}, [], [execution.why_not(error)]
     differences = []
     for (name, place), own in zip(keys, found, strict=True):
         theirs = stored["raw_scored_generations"][name][place]
-        if own != theirs:
-            told = f"generation {stored['raw_generations'][name][place][:80]!r}"
-            differences.append(Difference(f"{name}#{place}", str(theirs), str(own), told))
-    return {"pass@1, executed here": 100 * sum(found) / len(found)}, differences, []
+        if own.passed != theirs:
+            told = f"{own.how}; generation {stored['raw_generations'][name][place][:80]!r}"
+            differences.append(Difference(f"{name}#{place}", str(theirs), str(own.passed), told))
+    return {"pass@1, executed here": 100 * sum(each.passed for each in found) / len(found)}, differences, []
 
 
 def _cruxeval_program(function: Mapping[str, str], generation: str, *, inputs: bool) -> tuple[str, str]:
