@@ -42,9 +42,8 @@ _EN_ADVERB = (
     r"|, in good conscience,)?"
 )
 _EN_DO = (
-    r"(?:help|assist|aid\b|provid|giv(?!e (?:up|in|way)\b)|offer|support|fulfil|comply|complying|answer|respond|reply|engag"
-    r"|continu"
-    r"|discuss|shar(?:e|ing)|creat|generat|writ|produc|suggest|recommend|encourag|promot|condon|endors"
+    r"(?:help|assist|aid\b|provid|giv(?!e (?:up|in|way)\b)|offer|support|fulfil|comply|complying"
+    r"|answer|respond|reply|engag|continu|discuss|shar(?:e|ing)|creat|generat|writ|produc|suggest|recommend|encourag|promot|condon|endors"
     r"|participat|facilitat|advis|teach|tell(?:ing)? you|show(?:ing)? you|explain|describ"
     r"|(?:do|doing) (?:that|this|it|what|so|anything)\b|complet|process\b|satisfy|disclos|reveal|guid"
     r"|mak(?:e|ing)|nam(?:e|ing)\b|list\b|justify|proceed|role-?play|accommodat|entertain|advocat|supply|instruct"
