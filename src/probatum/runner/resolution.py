@@ -11,6 +11,7 @@ from probatum.core.errors import UsageError
 from probatum.core.protocol import FORMS, SCORED_FORMS, Form, Protocol, Task
 from probatum.core.records import Sampling
 from probatum.models.seam import Model
+from probatum.runner.cpu_limits import with_cpu_seconds
 from probatum.runner.options import Options
 
 Number = TypeVar("Number", int, float)
@@ -61,12 +62,13 @@ def protocol_for(task: Task, model: Model, options: Options) -> Protocol:
             f"task {task.name!r} takes no few-shot examples (--shots {shots}); leave --shots out"
         )
     if options.system is not None and form != "chat":
+        does = "continues texts here" if form == "completion" else f"is asked as {form} here"
         raise UsageError(
             f"a system prompt ({options.system[:40]!r}) needs a conversation, and {model.identity.name!r} "
-            f"is asked as {form} here; leave --system out, or use --form chat with a model that can chat"
+            f"{does}; leave --system out, or use --form chat with a model that can chat"
         )
     return Protocol(
-        task=task,
+        task=with_cpu_seconds(task, options.cpu_seconds),
         form=form,
         shots=shots,
         samples=samples,
