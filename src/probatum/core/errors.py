@@ -7,6 +7,7 @@
     ├── DataError              rows of a benchmark: says file, line and field
     ├── ModelError             the model cannot be had or used at all: the run stops, what arrived is kept
     ├── SandboxError           no isolation, or a worker that cannot be started
+    ├── GraderError            known answers are misgraded: no score of the run would mean anything
     ├── StoreError             the database cannot be read or written
     └── Interrupted            Ctrl-C: what was in flight is kept
 
@@ -19,6 +20,7 @@ from __future__ import annotations
 __all__ = [
     "ConsentError",
     "DataError",
+    "GraderError",
     "Interrupted",
     "ModelError",
     "ProbatumError",
@@ -57,6 +59,10 @@ class ModelError(ProbatumError):
 
 class SandboxError(ProbatumError):
     """This machine offers no isolation, or a worker of the sandbox cannot be started."""
+
+
+class GraderError(ProbatumError):
+    """Reference solutions fail, or known-bad ones pass: whatever a model's score were, it would be ours."""
 
 
 class StoreError(ProbatumError):
