@@ -225,7 +225,7 @@ def _whole(seen: Visible, folded: str) -> Found | None:
     """The text is an answer and nothing else."""
     span = _trimmed(folded, (0, len(folded)))
     part = folded[span[0] : span[1]]
-    if len(part) > _SHORT or "\n\n" in part or _is_prose(part) or _TELLS.search(part):
+    if not part or len(part) > _SHORT or "\n\n" in part or _is_prose(part) or _TELLS.search(part):
         return None
     segments = _segments(folded, *span)
     words = _WORD.findall(_SEGMENT.sub(" ", part))
@@ -310,10 +310,11 @@ def _in_sentence(folded: str, span: Span, *, declared: bool) -> Span | None:
 def _without_reason(folded: str, span: Span) -> Span:
     """Without a clause that gives the reason."""
     for match in _REASON.finditer(folded, *span):
-        if match.start() > span[0] and not any(
+        kept = _trimmed(folded, (span[0], match.start()))
+        if kept[0] < kept[1] and not any(
             segment.start() < match.start() < segment.end() for segment in _SEGMENT.finditer(folded, *span)
         ):
-            return span[0], match.start()
+            return kept
     return span
 
 

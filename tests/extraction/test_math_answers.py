@@ -1,0 +1,67 @@
+"""Where the mathematical answer of a text stands."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from probatum.extraction import Ambiguous, Extraction, Missing, extract_math
+from probatum.extraction.mathematics import find_math
+
+
+@pytest.mark.parametrize(
+    ("text", "answer", "rule"),
+    [
+        (r"So $x = \boxed{\frac{1}{2}}$.", r"\frac{1}{2}", "box"),
+        (r"First \boxed{3}. Then we correct it.\n\n\boxed{4}", "4", "box"),
+        (r"\boxed{1} and \boxed{2}", "1, 2", "box:several"),
+        (r"$\boxed{1},\boxed{2}$ or $\boxed{3}$", "1, 2, 3", "box:several"),
+        (r"\boxed{1} papers and \boxed{2} bins", "1, 2", "box:several"),
+        (r"we get \boxed{255}. So the total is 455. The final answer is $455$.", "$455$", "phrase:answer"),
+        ("**Answer:** 35 cm", "35 cm", "declared:line"),
+        ("Final Answer: The largest $n$ is 34.", "34", "declared:line"),
+        (r"The answer is $x = 3$, since $y = 2$.", "$x = 3$", "phrase:answer"),
+        ("答案：$x<3$", "$x<3$", "declared:line"),
+        ("最终答案是 12 元。", "12 元", "phrase:answer"),
+        (r"\frac{1}{2}", r"\frac{1}{2}", "whole:math"),
+        ("512 and 729", "512 and 729", "whole:math"),
+        (r"Therefore $x \geq 5$ is the solution.", r"$x \geq 5$", "loose:last_formula"),
+        ("the number is not 10 which is 1,000.99€", "1,000.99€", "loose:last_number"),
+        ("<think>it is 7</think>It is 8.\n\\boxed{8}", "8", "box"),
+    ],
+)
+def test_the_answer_is_found_with_its_rule(text: str, answer: str, rule: str) -> None:
+    found = find_math(text)
+    assert isinstance(found, Extraction), found
+    assert (found.answer.strip("$"), found.rule) == (answer.strip("$"), rule)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (r"\boxed{1} no no no no no no \boxed{2}", Ambiguous),
+        (r"\boxed{\frac{1}{2}", Missing),
+        ("<think>it is 7", Missing),
+        ("", Missing),
+        ("I do not know what to say about this one, since nothing is given at all.", Missing),
+    ],
+)
+def test_a_text_without_one_answer_has_none(text: str, kind: type) -> None:
+    assert isinstance(find_math(text), kind)
+    assert extract_math(text) is None
+
+
+def test_without_loose_search_a_formula_in_a_sentence_is_no_answer() -> None:
+    assert isinstance(find_math("Therefore $x = 5$ holds here.", loose=False), Missing)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(st.sampled_from("$\\{}[]()abcx123 .,\n=答案是为:is"), max_size=80))
+def test_spans_lie_in_the_text(text: str) -> None:
+    found = find_math(text)
+    if isinstance(found, Extraction):
+        start, end = found.span
+        assert 0 <= start < end <= len(text)
+        if found.rule != "box:several":
+            assert text[start:end] == found.answer
