@@ -19,6 +19,14 @@ ROOT = Path(__file__).parent.parent
 Finished = subprocess.CompletedProcess[str]
 
 
+@pytest.fixture(autouse=True, scope="session")
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Limits that are measured in tests are not kept for the user's runs."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
     """Environment of a process that finds the fakes as plug-ins, and nothing of the user's own."""

@@ -11,6 +11,8 @@ import tempfile
 import time
 from pathlib import Path
 
+import pytest
+
 from probatum.core.records import Limits, Program
 from probatum.sandbox import Sandbox
 
@@ -200,3 +202,39 @@ def test_the_rung_that_isolates_nothing_still_cleans_up_behind_programs() -> Non
         assert len(workers) <= 5  # stub or supervisor, judge, zygote, and the candidate that waits
     assert {path.name for path in Path(tempfile.gettempdir()).glob("probatum-unsafe-*")} <= before
     assert not alive(workers)
+
+
+TRACES = {
+    "a mode": "os.chmod('.', 0o1777)",
+    "an attribute": "os.setxattr('.', 'user.left', b'x')",
+    "a time that was set back": "open('x', 'w').close(); os.unlink('x'); os.utime('.', ns=(1, 1))",
+    "a hidden file": "os.mkdir('.left'); os.chmod('.left', 0)",
+    "a file without a name that a mount would show": "os.symlink('/w', 'self'); os.link('self', 'again')",
+    "a watched directory": "import ctypes; ctypes.CDLL(None).inotify_add_watch(0, b'.', 0xfff)",
+}
+LOOKS = """
+import os
+def f():
+    found = os.stat('.')
+    names = os.listdir('.')
+    try:
+        attributes = os.listxattr('.')
+    except OSError:  # not allowed at all
+        attributes = []
+    return [oct(found.st_mode), names, attributes, found.st_mtime_ns > 10]
+"""
+
+
+@pytest.mark.parametrize("name", TRACES)
+def test_a_program_finds_nothing_of_the_one_before_in_its_directory(name: str, sandbox: Sandbox) -> None:
+    leaves = f"import os\ndef f():\n    try:\n        {TRACES[name]}\n    except OSError:\n        pass\n    return 1\n"
+    made = [
+        Program(code=leaves, tests="assert f() == 1\n", entry_points=("f",), limits=LIMITS),
+        Program(
+            code=f"{LOOKS}# {name}\n", tests="assert f() == ['0o40700', [], [], True], f()\n",
+            entry_points=("f",), limits=LIMITS,
+        ),
+    ]  # fmt: skip
+    left, looked = [one for program in made for one in sandbox.execute([program])]
+    assert left.status == "passed", left
+    assert looked.status == "passed", looked

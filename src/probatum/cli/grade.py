@@ -27,6 +27,7 @@ __all__ = ["command"]
 )
 @data_option
 @click.option("--workers", type=int, help="Programs run at the same time.  [default: cores]")
+@click.option("--cpu-seconds", type=float, help="CPU time of a program.  [default: 10 × its reference's]")
 @click.option("--level", type=float, default=0.95, help="Confidence level of the intervals.  [default: 0.95]")
 @click.option(
     "--stop",
@@ -48,6 +49,7 @@ def command(
     data: Path | None,
     data_directory: Path | None,
     workers: int | None,
+    cpu_seconds: float | None,
     level: float,
     stop: tuple[str, ...],
     samples_out: Path | None,
@@ -64,6 +66,7 @@ def command(
     options = Options(
         level=level,
         workers=workers,
+        cpu_seconds=cpu_seconds,
         data_directory=data_directory,
         allow_code_execution=True,
         deduplicate=deduplicate,

@@ -43,6 +43,7 @@ CONSENT = "PROBATUM_ALLOW_CODE_EXECUTION"
 @click.option("--minimum-answered", type=float, help="Below it the run is incomplete.  [default: 0.99]")
 @click.option("--allow-code-execution", is_flag=True, help="Run code that the model writes, in the sandbox.")
 @click.option("--workers", type=int, help="Programs run at the same time.  [default: cores]")
+@click.option("--cpu-seconds", type=float, help="CPU time of a program.  [default: 10 × its reference's]")
 @click.option(
     "--data-dir", type=click.Path(path_type=Path), help="Where data sets lie.  [default: PROBATUM_DATA]"
 )

@@ -32,6 +32,7 @@ from probatum.core.status import END_TO_END, Status
 __all__ = [
     "FORMS",
     "SCORED_FORMS",
+    "CalibratedScorer",
     "Form",
     "FormScorer",
     "Hub",
@@ -174,6 +175,20 @@ class ProgramScorer(Interface):
 
 
 @runtime_checkable
+class CalibratedScorer(ProgramScorer, Interface):
+    """A scorer of programs that knows the reference solution's program, whose CPU time limits the others'."""
+
+    @property
+    def calibrated(self) -> bool:
+        """Whether it does so in this task."""
+        ...
+
+    def reference(self, item: Item, answer: str) -> Program | None:
+        """The program of the task's gold answer; `None` where there is none."""
+        ...
+
+
+@runtime_checkable
 class FormScorer(Interface):
     """A scorer that reads answers of a conversation otherwise than continuations of a text."""
 
@@ -240,6 +255,9 @@ class Task:
     metrics: tuple[Metric, ...]
     gold: Callable[[Item], str]
     """The text of a perfect answer: it must score 1 through the same path."""
+    gold_fails: Literal["invalid", "counted"] = "invalid"
+    """An item whose gold answer does not score 1 is left out as broken; or it is named and stays in the
+    count, as where the published score counts it."""
     wrong: Callable[[Item], str]
     """The text of a known-bad answer: it must score 0."""
     shots: int = 0

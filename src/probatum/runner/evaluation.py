@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import FrameType
-from typing import Literal, TypedDict, Unpack
+from typing import Literal, TypedDict, Unpack, cast
 from typing import Protocol as Interface
 
 from probatum.core.canonical import digest_json
@@ -20,6 +20,7 @@ from probatum.core.run import Run, RunState, TaskRun
 from probatum.core.status import Status
 from probatum.models import Model, load_model
 from probatum.prompting import Plan
+from probatum.runner.cpu_limits import CpuLimits, cpu_limits
 from probatum.runner.environment import environment, now
 from probatum.runner.gold import GoldCheck
 from probatum.runner.isolation import LazySandbox, consent_message
@@ -56,6 +57,7 @@ class Choices(TypedDict, total=False):
     minimum_answered: float
     allow_code_execution: bool
     workers: int | None
+    cpu_seconds: float | None
     deduplicate: bool
     data_directory: Path | None
 
@@ -188,6 +190,7 @@ class Evaluation:
         task = one.protocol.task
         self.progress.begin(task.name, one.record.planned)
         executes = task.executes_code
+        limits = cpu_limits(task, one.protocol.scorer, self.sandbox)
         work = Work(
             run=run.id,
             task=task.name,
@@ -196,11 +199,13 @@ class Evaluation:
             invalid=one.invalid(),
             model_digest=run.model.digest,
             environment_digest=self.sandbox.environment_digest if executes else "",
+            cpu_limits=limits,
             deduplicate=self.options.deduplicate,
         )
         executor = self.sandbox if executes else None
         asked = Pipeline(work, self.model, self.store, executor, self.progress, self.stop).run()
-        return self._summarise(run, replace(one.record, requests=asked), one)
+        done = self._summarise(run, replace(one.record, requests=asked), one)
+        return done if limits is None else replace(done, summary=_with_limits(done.summary, limits))
 
     def _summarise(self, run: Run, record: TaskRun, one: Asked) -> TaskRun:
         """Estimates from the marks that the store holds, and what must be said beside them."""
@@ -237,6 +242,17 @@ class Evaluation:
         closed = replace(run, state=state, updated=now(), environment=environment(self.sandbox.proven))
         self.store.close_run(closed)
         return EvaluatedRun(closed, self.store)
+
+
+def _with_limits(summary: Mapping[str, object], limits: CpuLimits) -> dict[str, object]:
+    """The summary with the limits of the programs, and a note where the rule could not be followed."""
+    told = limits.plain()
+    notes = [str(note) for note in cast("list[object]", summary["notes"])]
+    if own := told["of_the_task"]:
+        notes.append(
+            f"{len(own)} of the items have the task's own CPU limit: their reference solution did not pass here"
+        )
+    return {**summary, "limits": told, "notes": notes}
 
 
 def _notes(record: TaskRun, one: Asked) -> list[str]:

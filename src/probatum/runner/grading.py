@@ -17,6 +17,7 @@ from probatum.datasets import Dataset, load_file, load_items
 from probatum.models import Capabilities
 from probatum.prompting import Plan
 from probatum.runner.answer_file import Answer, AnswerFile, Kind, read_answers
+from probatum.runner.cpu_limits import with_cpu_seconds
 from probatum.runner.evaluation import Evaluation, interruptible, store_for
 from probatum.runner.gold import GoldCheck, GoldChecker
 from probatum.runner.isolation import LazySandbox
@@ -130,7 +131,7 @@ def grade(
         store: where everything is kept.
         data: items of the user's own, in place of the benchmark's.
         stop: strings that completions are cut at, where whoever made them did not.
-        options: workers, level, deduplication and data directory count.
+        options: workers, CPU limit, level, deduplication and data directory count.
         progress: counters to be read from another thread meanwhile.
 
     Raises:
@@ -144,7 +145,9 @@ def grade(
         dataset = load_items(task.source, task.row, task.to_item, data_directory=chosen.data_directory)
     held = _by_item(file, [item.id for item in dataset], task)
     counters = progress or Progress()
-    ready = _file_task(held, dataset, reading(task, file.kind, stop), chosen, stop)
+    ready = _file_task(
+        held, dataset, reading(with_cpu_seconds(task, chosen.cpu_seconds), file.kind, stop), chosen, stop
+    )
     with (
         store_for(store) as opened,
         LazySandbox(chosen.workers) as sandbox,
@@ -206,7 +209,7 @@ def reading(task: Task, kind: Kind, stop: Sequence[str] = ()) -> Task:
     if not isinstance(scorer, PassesTests):
         return task
     given: Literal["completion", "program", "answer"] = "answer" if kind == "text" else kind
-    return replace(task, scorer=replace(scorer, given=given, stop=(*scorer.stop, *stop)))
+    return replace(task, scorer=scorer.reading(given, stop))
 
 
 def _file_task(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -61,7 +61,12 @@ class LazySandbox:
     @property
     def environment_digest(self) -> str:
         """Digest of what an execution depends on besides its program."""
-        return digest_json(dict(self.sandbox.environment))
+        return digest_json(dict(self.environment))
+
+    @property
+    def environment(self) -> Mapping[str, object]:
+        """What an execution depends on besides its program."""
+        return self.sandbox.environment
 
     def execute(self, programs: Iterable[Program]) -> Iterator[Execution]:
         """Runs each program once, in any order."""

@@ -64,6 +64,7 @@ RANGES: Final[Mapping[str, Range]] = {
     "level": Range("a number between 0 and 1, such as 0.95", 0, 1, whole=False, open_ends=frozenset({0, 1})),
     "minimum_answered": _SHARE,
     "workers": _POSITIVE,
+    "cpu_seconds": Range("a number above 0, up to 86400", 0, 86_400, whole=False, open_ends=frozenset({0})),
 }
 ALWAYS_SET: Final = frozenset({"seed", "level", "minimum_answered"})
 """Options that no task decides: `None` is no choice there."""
@@ -96,6 +97,9 @@ class Options:
     allow_code_execution: bool = False
     workers: int | None = None
     """Programs that run at the same time; `None` is the number of cores."""
+    cpu_seconds: float | None = None
+    """CPU time that a program may use; `None` is ten times what the reference solution takes, at least half a
+    second, where the task has solutions that pass."""
     deduplicate: bool = True
     """Execute equal programs once, and take from the store what ran before."""
     data_directory: Path | None = None

@@ -38,6 +38,7 @@ from probatum.core.records import (
 from probatum.core.status import Status
 from probatum.models.seam import Model
 from probatum.prompting import Plan
+from probatum.runner.cpu_limits import CpuLimits
 from probatum.runner.progress import Progress
 from probatum.store.seam import Store
 
@@ -73,6 +74,8 @@ class Work:
     model_digest: str
     environment_digest: str = ""
     """Of the sandbox: part of an execution's key."""
+    cpu_limits: CpuLimits | None = None
+    """Limits of the items' programs, where they follow from reference solutions."""
     deduplicate: bool = True
     """Whether equal programs are executed once, and those that ran before not at all."""
 
@@ -340,6 +343,10 @@ class Pipeline:
 
     def _run_programs(self, ready: Sequence[Pending]) -> None:
         """Looks executions up; sends the rest to the sandbox, equal programs once."""
+        if self.work.cpu_limits is not None:
+            waiting_for = [(one.item, one.program) for one in ready if one.program is not None]
+            for one, limited in zip(ready, self.work.cpu_limits.limited(waiting_for), strict=True):
+                one.program = limited
         programs = [one.program for one in ready if one.program is not None]
         digests = [program.digest for program in programs]
         reuse = self.work.deduplicate and bool(digests)

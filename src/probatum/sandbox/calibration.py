@@ -6,7 +6,9 @@ import contextlib
 import json
 import math
 import os
+import platform
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Final
 from typing import Protocol as Interface
@@ -47,27 +49,41 @@ def calibrated_cpu_seconds(reference: Execution) -> float:
 
 
 def reference_limits(
-    sandbox: _Sandbox, references: Iterable[Program], cache: Path | None = None
+    sandbox: _Sandbox, references: Iterable[Program], stored: Path | None = None
 ) -> dict[str, float]:
     """Digest of each reference program → CPU seconds that other solutions of its problem may use.
 
-    What was measured before in the same environment is read from `cache`, a JSON file of this machine
+    Programs that do not pass are left out: they say nothing about how long a solution takes. What was
+    measured before by the same executor on the same kind of processor is read from `stored`, a JSON file
     (default: `reference-cpu.json` in the user's cache directory), so that the limits of a problem stay
     the same from run to run.
-
-    Raises:
-        SandboxError: a reference solution did not pass.
     """
-    path = cache or _default_cache()
-    environment = digest_json(dict(sandbox.environment))
+    path = stored or _default_cache()
+    environment = digest_json([dict(sandbox.environment), _processor()])
     known = _read(path)
     wanted = {program.digest: program for program in references}
     missing = {digest: one for digest, one in wanted.items() if f"{environment}:{digest}" not in known}
-    for execution in sandbox.execute(missing.values()):
-        known[f"{environment}:{execution.program}"] = calibrated_cpu_seconds(execution)
-    if missing:
+    measured = {
+        f"{environment}:{execution.program}": calibrated_cpu_seconds(execution)
+        for execution in (sandbox.execute(missing.values()) if missing else ())
+        if execution.status is ExecutionStatus.PASSED
+    }
+    if measured:
+        known = {**_read(path), **measured}  # another run may have written meanwhile
         _write(path, known)
-    return {digest: known[f"{environment}:{digest}"] for digest in wanted}
+    return {
+        digest: seconds for digest in wanted if (seconds := known.get(f"{environment}:{digest}")) is not None
+    }
+
+
+@cache
+def _processor() -> str:
+    """The kind of this machine's processor: a home directory may be shared by machines of several kinds."""
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith(("model name", "CPU part")):
+                return line.partition(":")[2].strip()
+    return platform.processor()
 
 
 def _default_cache() -> Path:

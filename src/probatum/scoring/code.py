@@ -52,11 +52,26 @@ class PassesTests:
     limits: Limits = field(default_factory=Limits)
     cpu_field: str | None = None
     """Field that says an item's own limit of CPU seconds, where the item has it: its reference is slow."""
+    calibrated: bool = True
+    """Whether a run allows max(0.5 s, 10 × the CPU time of the reference solution), measured on its machine,
+    in place of `limits.cpu_seconds`, which then is for items whose reference solution does not pass."""
+    gold_given: Given | None = None
+    """What the task's gold answer is, where that is not what a response holds."""
     scores: tuple[str, ...] = field(default=("passed",), init=False)
 
     def for_form(self, form: Form) -> PassesTests:
         """Answers of a conversation are searched for code; continuations are not."""
-        return replace(self, given="answer") if form == "chat" and self.given == "completion" else self
+        return self.reading("answer") if form == "chat" and self.given == "completion" else self
+
+    def reading(self, given: Given, stop: Sequence[str] = ()) -> PassesTests:
+        """This scorer for responses that hold something else, and are cut at these strings, too."""
+        return replace(self, given=given, gold_given=self.gold_given or self.given, stop=(*self.stop, *stop))
+
+    def reference(self, item: Item, answer: str) -> Program | None:
+        """The program of the task's gold answer."""
+        plain = replace(self, given=self.gold_given or self.given, stop=())
+        found = plain.program(item, 0, [Response(request="", text=answer)])
+        return found if isinstance(found, Program) else None
 
     def program(self, item: Item, sample: int, responses: Sequence[Response]) -> Program | Outcome:
         """The whole program of one sample, or its outcome where there is nothing to run."""

@@ -27,6 +27,7 @@ _LONG: Final = 1 << 62  # larger integers travel as hexadecimal: decimal digits 
 _BIG_LIST: Final = 8  # lists of at least so many items are looked through by type at once
 _HEAD: Final = 4  # bytes that hold a frame's length
 
+_FRACTION: Final = re.compile(r"-?[0-9]+(/[0-9]+)?")
 _CHUNK: Final = 1 << 14  # bytes asked for at once
 
 _decoder: Final[Any] = json.decoder.JSONDecoder()
@@ -275,8 +276,35 @@ def _decode(data: Any, peer: Peer) -> Any:
     return reader(body, peer)
 
 
+# Sets and dicts grow item by item here, never in one call: where keys collide on purpose, a call in C takes
+# quadratic time and lets no timer in.
+
+
 def _decode_pairs(body: Any, peer: Peer) -> dict[Any, Any]:
     return {_decode(key, peer): _decode(item, peer) for key, item in body}
+
+
+def _filled(found: dict[Any, Any], body: Any, peer: Peer) -> dict[Any, Any]:
+    for key, item in body:
+        dict.__setitem__(found, _decode(key, peer), _decode(item, peer))
+    return found
+
+
+def _ordered(body: Any, peer: Peer) -> OrderedDict[Any, Any]:
+    found: OrderedDict[Any, Any] = OrderedDict()
+    for key, item in body:
+        found[_decode(key, peer)] = _decode(item, peer)
+    return found
+
+
+def _set(body: Any, peer: Peer) -> set[Any]:
+    return {item for item in _items(body, peer)}  # noqa: C416 - see above
+
+
+def _fraction(body: Any, _peer: Peer) -> Any:
+    if type(body) is not str or not _FRACTION.fullmatch(body):  # 1e999999999 would be computed
+        raise ProtocolViolationError("a fraction is two integers")
+    return _module("fractions").Fraction(body)
 
 
 def _items(body: Any, peer: Peer) -> list[Any]:
@@ -319,26 +347,26 @@ Reader = Callable[[Any, Peer], Any]
 _READERS: Final[dict[str, Reader]] = {
     "i": lambda body, _peer: int(_short(body), 16),
     "t": lambda body, peer: tuple(_items(body, peer)),
-    "s": lambda body, peer: set(_items(body, peer)),
-    "f": lambda body, peer: frozenset(_items(body, peer)),
+    "s": _set,
+    "f": lambda body, peer: frozenset(_set(body, peer)),
     "d": _decode_pairs,
-    "C": lambda body, peer: Counter(_decode_pairs(body, peer)),
-    "O": lambda body, peer: OrderedDict(_decode_pairs(body, peer)),
-    "E": lambda body, peer: defaultdict(None, _decode_pairs(body, peer)),
+    "C": lambda body, peer: _filled(Counter(), body, peer),
+    "O": _ordered,
+    "E": lambda body, peer: _filled(defaultdict(None), body, peer),
     "q": lambda body, peer: deque(_items(body, peer)),
     "b": lambda body, _peer: bytes.fromhex(body),
     "a": lambda body, _peer: bytearray.fromhex(body),
     "c": lambda body, _peer: complex(*map(float, body)),
     "r": lambda body, _peer: range(*(int(part, 16) for part in body)),
     "D": lambda body, _peer: _module("decimal").Decimal(body),
-    "Q": lambda body, _peer: _module("fractions").Fraction(body),
+    "Q": _fraction,
     "S": lambda body, _peer: _module("datetime").datetime.fromisoformat(body),
     "Y": lambda body, _peer: _module("datetime").date.fromisoformat(body),
     "T": lambda body, _peer: _module("datetime").time.fromisoformat(body),
     "L": lambda body, _peer: _module("datetime").timedelta(*map(int, body)),
-    "K": lambda body, peer: dict.fromkeys(_items(body, peer)).keys(),
+    "K": lambda body, peer: {item: None for item in _items(body, peer)}.keys(),  # noqa: C420 - see above
     "V": lambda body, peer: dict(enumerate(_items(body, peer))).values(),
-    "I": lambda body, peer: dict(_items(body, peer)).items(),
+    "I": lambda body, peer: {key: item for key, item in _items(body, peer)}.items(),  # noqa: C416 - see above
     "e": lambda body, _peer: NotImplemented if body == 1 else Ellipsis,
     "n": _decode_named,
     "o": _decode_opaque,
