@@ -49,7 +49,7 @@ _SCRIPTS: Final[Mapping[str, tuple[str, ...]]] = {
     "mk": ("CYRILLIC",),
     "el": ("GREEK",),
 }
-ENOUGH_WORDS: Final = 20
+ENOUGH_WORDS: Final = 10
 LEAST_SHARE: Final = 0.8
 """Of the letters that must be of the language's script; the rest may be names and terms in another."""
 
@@ -57,7 +57,7 @@ LEAST_SHARE: Final = 0.8
 def is_in(text: str, language: str, *, unless_short: bool = False) -> Finding:
     """Whether a text is in a language: langdetect gives it a probability of 0.1 at least.
 
-    Where the language cannot be told, it is not; with `unless_short`, a text of fewer than 20 words passes
+    Where the language cannot be told, it is not; with `unless_short`, a text of fewer than 10 words passes
     on its script alone, since a few words or names are of no one language.
     """
     wanted = language.lower().partition("-")[0]

@@ -188,7 +188,7 @@ def _reason(row: PublishedRow, asked: Instruction, edition: Edition) -> str | No
     if asked.id.endswith(("response_language", "_capital", "_lowercase")) and _depends_on_chance(
         row.response
     ):
-        return "the published language detector was not seeded, and others than seed 0 find another language"
+        return "the published language detector was not seeded, and other seeds find other languages"
     return None
 
 

@@ -3,10 +3,11 @@
 A sentence ends at `.`, `!`, `?`, `…` and their like in other scripts, with the quotation marks and
 brackets that close after it; at a blank line; and at the end of an item of a list. A heading is no
 sentence, nor is a part without a letter or digit, nor one of fewer than four words that nothing ends
-("Dear Anna,"), unless there is no other. A full stop does not end one within a number or a name
-(`3.14`, `example.com`), after a title or an abbreviation (`Dr.`, `e.g.`), after the number of a list
-item, or where a small letter follows. A single capital letter before it is an initial where a name stands
-before or after it ("John F. Kennedy"), and ends the sentence otherwise ("vitamin C. It helps").
+("Dear Anna,"), unless there is no other. What stands between 「 and 」 is part of the sentence around it. A
+full stop does not end one within a number or a name (`3.14`, `example.com`), after a title or an
+abbreviation (`Dr.`, `e.g.`), after the number of a list item, or where a small letter follows. A single
+capital letter before it is an initial where a name stands before or after it ("John F. Kennedy"), and
+ends the sentence otherwise ("vitamin C. It helps").
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ _HEADING: Final = re.compile(
 LEAST_WORDS: Final = 4  # of a part that no terminator ends
 _LIST_NUMBER: Final = re.compile(r"^\s*(?:[-*+•・]\s+)?\(?\d{1,3}[.)](?=\s)")
 _END: Final = re.compile(r"(?P<sign>[.!?…]+|[。！？｡؟।॥۔]+)(?P<closing>[\"'”’»)\]}」』）*_]*)")
+_QUOTED: Final = re.compile(r"「[^「」]*」")
 _WIDE: Final = frozenset("。！？｡؟।॥۔")
 SEEN: Final = 200  # characters before a terminator that are looked at
 _NEVER: Final = _words_of(
@@ -70,7 +72,8 @@ def _of_block(block: str) -> list[str]:
     found = []
     start = 0
     number = _LIST_NUMBER.match(block)
-    for end in _END.finditer(block, number.end() if number else 0):
+    spoken = _QUOTED.sub(_masked, block) if "「" in block else block
+    for end in _END.finditer(spoken, number.end() if number else 0):
         if _ends(block, start, end):
             found.append(block[start : end.end()])
             start = end.end()
@@ -146,7 +149,6 @@ def equal_sentences_of_different_words(text: str, count: int = 3) -> bool:
     )
 
 
-_QUOTED: Final = re.compile(r"「[^「」]*」")
 _BRACKETED: Final = re.compile(r"[（(][^（()）]*[)）]")
 _JAPANESE_END: Final = re.compile(r"[。!?！？]")
 
