@@ -17,8 +17,8 @@ from probatum.runner import Options, grade, rescore
 from probatum.runner.gold import GoldChecker
 from probatum.runner.resolution import protocol_for
 from probatum.runner.validation import validate
-from probatum.scoring import ExactMatch, NumberMatch, PassesTests, Rate
-from tests.fakes import FakeModel, sums_task
+from probatum.scoring import ExactMatch, NumberMatch, Rate
+from tests.fakes import Echo, FakeModel, sums_task
 from tests.runner.runs import FakeSandbox, carry_out, outcomes
 
 TASK = sums_task(scorer=NumberMatch())
@@ -64,6 +64,15 @@ def test_an_item_whose_gold_answer_does_not_equal_itself_is_invalid_and_named(st
     card = make_card(run.record).plain()["sections"]["sums: data"]["gold answers"]
     assert card.startswith("4 of 5 equal themselves")
     assert "'sum-2'" in card
+
+
+def test_a_task_may_count_what_its_gold_fails_as_its_published_score_does(store, data):
+    task = replace(TASK, gold=off_by_one, gold_fails="counted")
+    run = carry_out(task, FakeModel(), store, data, limit=5)
+    assert dict(run.statuses["sums"]) == {"scored": 5}
+    golds = run.record.tasks[0].summary["golds"]
+    assert (golds["unequal"], list(golds["undecided"])) == ({}, ["sum-2"])
+    assert any("'sum-2'" in note for note in run.plain()["tasks"][0]["notes"])
 
 
 def test_an_ambiguous_gold_answer_makes_its_item_invalid(store, data):
@@ -113,8 +122,7 @@ def test_each_gold_answer_is_graded_once():
 
 
 def test_programs_are_left_to_validate_and_the_record_says_so(store, data):
-    scorer = PassesTests(tests="check({a})", entry_point=None, prompt="", given="program")
-    task = sums_task(scorer=scorer, metrics=(Rate(score="passed"),))
+    task = sums_task(scorer=Echo(), metrics=(Rate(score="passed"),))
     run = carry_out(task, FakeModel(), store, data, limit=2, sandbox=FakeSandbox())
     golds = run.record.tasks[0].summary["golds"]
     assert golds["checked"] == 0

@@ -101,6 +101,7 @@ def task(
             InstructionRate(score="followed_loose", name="inst_loose"),
         ),
         gold=official_gold if edition == "official" else gold,
+        gold_fails="counted" if edition == "official" else "invalid",
         wrong=wrong,
         unit="prompt",
         languages=(language,),

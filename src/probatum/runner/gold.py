@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-from probatum.core.protocol import SCORED_FORMS, ProgramScorer, Protocol
+from probatum.core.protocol import SCORED_FORMS, ProgramScorer, Protocol, Scorer
 from probatum.core.records import Item, Outcome, Response
 from probatum.core.status import Status
 from probatum.runner.pipeline import Pending, guarded
@@ -20,6 +20,10 @@ __all__ = ["GoldCheck", "GoldChecker"]
 
 SHOWN: Final = 5
 """Items that a note names; the record names all."""
+WIDTH: Final = 60
+"""Characters of an answer that a reason shows."""
+REASON: Final = 400
+"""Characters of a reason."""
 _FAILED: Final = frozenset(
     {Status.GRADER_ERROR, Status.JUDGE_ERROR, Status.JUDGE_UNKNOWN, Status.INFRA_ERROR}
 )
@@ -35,8 +39,8 @@ class GoldCheck:
     unequal: Mapping[str, str] = field(default_factory=dict)
     """Items whose gold answer does not equal itself: id → what the task's scorer makes of it."""
     undecided: Mapping[str, str] = field(default_factory=dict)
-    """Items that are in the count although their gold answer was not confirmed: it cannot be written, or
-    the scorer fails on it. id → why."""
+    """Items that are in the count although their gold answer was not confirmed: it cannot be written, the
+    scorer fails on it, or the task counts what its gold fails. id → why."""
     left_out: str | None = None
     """Why none was checked."""
 
@@ -101,19 +105,26 @@ class GoldChecker:
         except Exception as error:  # noqa: BLE001 - the boundary of tasks, ours and others'
             self._undecided[item.id] = f"it cannot be written: {_told(error)}"
             return None
-        if not written:
-            self._undecided[item.id] = "it cannot be written: the task gives none"
-            return None
+        if written:
+            return self._graded(self._scorer, item, text)
+        self._undecided[item.id] = "it cannot be written: the task gives none"
+        return None
+
+    def _graded(self, scorer: Scorer, item: Item, text: str) -> str | None:
         response = Response(request="", text=text)
         one = Pending(position=0, item=item, sample=0, requests=(), responses=[response])
-        outcome = guarded(one, partial(self._scorer.grade, item, 0, one.given), self._scorer.scores)
+        outcome = guarded(one, partial(scorer.grade, item, 0, one.given), scorer.scores)
         if outcome.status in _FAILED:
             self._undecided[item.id] = f"the scorer fails on it: {outcome.reason}"
             return None
         self._checked += 1
         if self._right(outcome):
             return None
-        reason = self._unequal[item.id] = _reason(text, outcome)
+        reason = _reason(text, outcome)
+        if self._task.gold_fails == "counted" and outcome.status is not Status.INVALID_ITEM:
+            self._undecided[item.id] = reason
+            return None
+        self._unequal[item.id] = reason
         return reason
 
     def _right(self, outcome: Outcome) -> bool:
@@ -134,10 +145,16 @@ def _reason(text: str, outcome: Outcome) -> str:
     """One line: the end of the gold answer, where answers stand, and what was made of it."""
     if outcome.status is Status.INVALID_ITEM:
         return outcome.reason or "the scorer calls the item invalid"
-    shown = " ".join(text.split())
-    shown = f"…{shown[-59:]}" if len(shown) > 60 else shown  # noqa: PLR2004 - characters that a line can spare
+    shown = _end(text)
     if outcome.status is Status.SCORED:
-        return (
-            f"the gold answer {shown!r} is read as {outcome.answer!r} ({outcome.rule}) and scores less than 1"
-        )
-    return f"the gold answer {shown!r} is {outcome.status.value}: {outcome.reason or 'no reason is given'}"
+        said = f"; {outcome.reason}" if outcome.reason else ""
+        read = f"is read as {_end(outcome.answer or '')!r} ({outcome.rule})"
+        return f"the gold answer {shown!r} {read} and scores less than 1{said}"[:REASON]
+    reason = outcome.reason or "no reason is given"
+    return f"the gold answer {shown!r} is {outcome.status.value}: {reason}"[:REASON]
+
+
+def _end(text: str) -> str:
+    """The last characters of a text, as many as a line can spare."""
+    shown = " ".join(text.split())
+    return f"…{shown[1 - WIDTH :]}" if len(shown) > WIDTH else shown
