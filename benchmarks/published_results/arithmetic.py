@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -11,16 +12,18 @@ from probatum.core.protocol import Scorer
 from probatum.core.records import Item, Outcome
 from probatum.core.status import Status
 from probatum.extraction import FinalNumber, OptionLetter, ShortAnswer
+from probatum.extraction.evidence import Extraction
+from probatum.extraction.mathematics import find_math
 from probatum.extraction.numbers import parse_number
 from probatum.scoring import ChoiceMatch, ExactMatch, NumberMatch, Tolerance, best_of_k, majority_at_k
 from probatum.scoring.compat import PercentNumberMatch, RoundedNumberMatch, TextAfter, ZeroShotCotAnswer
 from probatum.scoring.exact import verbatim
-from probatum.scoring.math import math_equal
+from probatum.scoring.math import Conventions, MathMatch, compare_answers, math_equal
 from probatum.scoring.text import WholeText
 
 from . import execution
 from .files import Data
-from .grading import Answer, held_against
+from .grading import Answer, grade, held_against, score_of
 from .rows import Difference, Family, Finding, NoMaterial, Prose, Rate, Row
 
 __all__ = ["FAMILIES"]
@@ -321,11 +324,9 @@ def _qwen_majority(row: Row, data: Data) -> Finding:
             rewards[item, sample] = reward[0] if isinstance(reward, list) else reward
     samples = len(stored[0]["pred"])
     raw = majority_at_k(outcomes, samples, ties="first")
-    own = majority_at_k(outcomes, samples, equal=_same_value)
     best = best_of_k(outcomes, rewards, samples)
     passed = [any(each["score"]) for each in stored]
     values = [each.scores["correct"] for each in outcomes]
-    expected = majority_at_k(outcomes, samples)
     numbers = {
         "n": len(stored),
         "mean": Rate(sum(values) / len(values)),
@@ -334,16 +335,37 @@ def _qwen_majority(row: Row, data: Data) -> Finding:
         f"maj{samples}": Rate(raw.value or 0.0),
         f"rm{samples}": Rate(best.value or 0.0),
     }
+    graded, differences = _graded_again(stored)
+    own = majority_at_k(graded, samples, equal=_same_value)
     return Finding(
         numbers=numbers,
-        material="stored verdicts",
+        material="outputs and verdicts",
         ours={
+            "mean": 100 * sum(each.scores.get("correct", 0.0) for each in graded) / len(graded),
             f"maj@{samples}, equal values": 100 * (own.value or 0.0),
-            "raw text, ties by their mean": 100 * (expected.value or 0.0),
+            f"rm@{samples}": 100 * (best_of_k(graded, rewards, samples).value or 0.0),
         },
-        differences=_votes_that_differ(outcomes, samples),
+        differences=[*differences, *_votes_that_differ(outcomes, samples)],
         notes=own.warnings,
     )
+
+
+def _graded_again(stored: Sequence[Mapping[str, Any]]) -> tuple[list[Outcome], list[Difference]]:
+    """Every sample by our extraction and equivalence, and those whose stored verdict is another."""
+    outcomes: list[Outcome] = []
+    differences: list[Difference] = []
+    scorer = MathMatch()
+    for each in stored:
+        item = Item(id=str(each["idx"]), fields={}, targets=(str(each["answer"]),))
+        for sample, (text, theirs) in enumerate(zip(each["response"], each["score"], strict=True)):
+            found = replace(grade(scorer, Answer(item, text)), sample=sample)
+            outcomes.append(found)
+            if bool(score_of(found)) != bool(theirs):
+                told = found.reason or f"{found.answer!r:.80} by {found.rule}; gold {item.targets[0]!r}"
+                differences.append(
+                    Difference(f"{item.id}#{sample}", str(theirs), str(bool(score_of(found))), told)
+                )
+    return outcomes, differences
 
 
 def _same_value(first: str, second: str) -> bool:
@@ -365,7 +387,38 @@ def _votes_that_differ(outcomes: Sequence[Outcome], samples: int) -> list[Differ
     return found
 
 
+def _equivalences(row: Row, data: Data) -> Finding:
+    """Pairs of a gold and an answer of other tools' suites, with whether they are the same mathematics."""
+    stored = data.lines(row.inputs[0])
+    differences = []
+    for number, each in enumerate(stored):
+        verdict, reason = _same_answer(each)
+        if verdict != bool(each["expected"]):
+            differences.append(
+                Difference(str(number), f"equal: {each['expected']}", f"equal: {verdict}", reason)
+            )
+    agree = len(stored) - len(differences)
+    rate = Rate(agree / len(stored))
+    numbers = {"n": len(stored), "agree": agree, "agreement": rate, "accuracy": rate, "": rate}
+    ours = {"agree": float(agree)}
+    return Finding(numbers=numbers, material="pairs", ours=ours, differences=differences)
+
+
+def _same_answer(each: Mapping[str, Any]) -> tuple[bool, str]:
+    """Our verdict on a pair of texts, under what its suite takes for granted, and why."""
+    gold, answer = find_math(str(each["gold"])), find_math(str(each["answer"]))
+    if not isinstance(gold, Extraction) or not isinstance(answer, Extraction):
+        return False, "no answer was found in one of the texts"
+    decimals = (each.get("params") or {}).get("precision")
+    conventions = Conventions(decimals=decimals, ordered=str(each.get("source", "")).startswith("hendrycks"))
+    found = compare_answers(gold.answer, answer.answer, conventions)
+    return bool(found.verdict), f"{found.rule}: {found.reason}"
+
+
 FAMILIES = (
+    Family(
+        "equivalences", lambda row: any("equivalence_cases" in each for each in row.inputs), _equivalences
+    ),
     Family(
         "GSM8K, OpenAI",
         lambda row: any("example_model_solutions" in each for each in row.inputs),

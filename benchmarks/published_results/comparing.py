@@ -38,13 +38,25 @@ def compare(row: Row, finding: Finding) -> Comparison:
             _prose(done, name, theirs, ours.get(_key(path)), finding)
         elif isinstance(theirs, (int, float)) and not isinstance(theirs, bool):
             found = ours.get(_key(path))
-            if found is None or isinstance(found, str):
-                done.not_computed.append(f"{name} = {theirs}")
-            else:
+            if isinstance(found, (int, float)):
                 _note(done, name, theirs, found, finding.tolerance)
+            elif (other := _by_value(theirs, ours)) is not None:
+                done.equal.append(f"{name}, which is {other} here")
+            else:
+                done.not_computed.append(f"{name} = {theirs}")
     for name, theirs, found in finding.checks:
         _note(done, name, theirs, found, finding.tolerance)
     return done
+
+
+def _by_value(theirs: float, ours: Mapping[str, Any]) -> str | None:
+    """The name under which the same number stands here: names differ, ten decimals do not meet by chance."""
+    if isinstance(theirs, int) or _digits(theirs) < _EXACT_DIGITS:
+        return None
+    for name, found in ours.items():
+        if isinstance(found, float) and _equal(theirs, found, None):
+            return name
+    return None
 
 
 def _leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -79,9 +91,15 @@ def _equal(theirs: float, found: float, tolerance: float | None) -> bool:
 
 def _room(theirs: float) -> float:
     """Half a unit of the last published digit; next to nothing where the number was printed whole."""
-    digits = len(repr(float(theirs)).partition(".")[2]) if "e" not in repr(float(theirs)) else _EXACT_DIGITS
+    digits = _digits(theirs)
     exact = _RELATIVE * max(1.0, abs(theirs))
     return exact if digits >= _EXACT_DIGITS else 0.5 * 10.0**-digits * (1 + 1e-6) + exact
+
+
+def _digits(number: float) -> int:
+    """Decimals that it was printed with."""
+    text = repr(float(number))
+    return _EXACT_DIGITS if "e" in text else len(text.partition(".")[2])
 
 
 def _prose(done: Comparison, name: str, theirs: str, ours: Any, finding: Finding) -> None:

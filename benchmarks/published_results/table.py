@@ -8,8 +8,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from probatum.core.errors import ProbatumError
-
 from .comparing import Comparison, compare
 from .families import FAMILIES
 from .files import Data
@@ -49,7 +47,7 @@ def _one(row: Row, data: Data) -> Result:
         finding = family.find(row, data)
     except NoMaterial as error:
         return Result(row, "explained", "none", _short(row), "", notes=(str(error),), without_material=True)
-    except (ProbatumError, LookupError, OSError, TypeError, ValueError) as error:
+    except Exception as error:  # noqa: BLE001 - a row of another form must not end the table; it is told
         told = f"{family.name}: the row's files cannot be read so ({type(error).__name__}: {error})"
         return Result(row, "not mapped", "", _short(row), "", notes=(told,))
     return _judged(row, finding, compare(row, finding))
