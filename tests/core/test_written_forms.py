@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probatum.core import moments, names, strictjson
+from probatum.core import listed, moments, names, strictjson
 from probatum.core.errors import UsageError
+from probatum.core.listed import whole_numbers
 from probatum.core.moments import utc_text
 from probatum.core.names import file_name, label_of_path
 from probatum.core.strictjson import strict_json, strict_text
@@ -146,6 +147,12 @@ def test_a_path_without_a_name_is_refused(path):
         label_of_path(path)
 
 
-@pytest.mark.parametrize("module", [strictjson, names, moments])
+@pytest.mark.parametrize("given_", ["", "1,", "0", "1.5", "a", [1, -2], [], [True], "²"])
+def test_lists_of_k_are_refused_where_one_is_none(given_):
+    with pytest.raises(UsageError, match="whole numbers"):
+        whole_numbers(given_)
+
+
+@pytest.mark.parametrize("module", [strictjson, names, moments, listed])
 def test_examples_are_true(module):
     assert doctest.testmod(module).failed == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +19,33 @@ from probatum.cli.tables import print_run
 from probatum.core.errors import UsageError
 from probatum.core.protocol import FORMS
 from probatum.runner import evaluate
+from probatum.runner.limits import MOST_ITEMS, parse_limit, task_names
 
 __all__ = ["command"]
 
 CONSENT = "PROBATUM_ALLOW_CODE_EXECUTION"
 
 
+class LimitType(click.ParamType):  # type: ignore[type-arg]  # generic in newer versions of click only
+    """A count of items, a share below 1, or a percentage."""
+
+    name = "N|SHARE"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The limit; all of the items are more than any set has."""
+        try:
+            limit = parse_limit(value)
+        except UsageError as error:
+            self.fail(str(error), param, ctx)
+        return MOST_ITEMS if limit is None else limit
+
+
 @click.command(name="run")
-@click.argument("tasks", required=False)
+@click.argument("tasks", nargs=-1)
+@click.option("--tasks", "-t", "more_tasks", multiple=True, help="Tasks again, for scripts; repeatable.")
 @click.option("--model", "-m", help="provider/name, such as llamacpp/gemma-3-270m or openai/NAME.")
 @settings_option
-@click.option("--limit", type=int, help="Only the first N items of each task.")
+@click.option("--limit", type=LimitType(), help="Only the first N items of each task, or a share (0.1, 10%).")
 @click.option("--samples", type=int, help="Answers an item (with --temperature above 0).")
 @click.option("--temperature", type=float, help="0 is greedy.")
 @click.option("--top-p", type=float)
@@ -55,16 +72,16 @@ CONSENT = "PROBATUM_ALLOW_CODE_EXECUTION"
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, nothing else.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress.")
 def command(
-    tasks: str | None, model: str | None, config: Path | None, as_json: bool, quiet: bool, **given: Any
+    tasks: tuple[str, ...], model: str | None, config: Path | None, as_json: bool, quiet: bool, **given: Any
 ) -> int:
-    """Run TASKS (comma-separated) on a model, and keep everything.
+    """Run TASKS (by commas or blanks) on a model, and keep everything.
 
     The same command started again asks only for what is missing.
     """
     file = read_run_file(config) if config is not None else RunFile()
-    tasks = tasks or ",".join(file.tasks)
+    named = task_names([*tasks, *given.pop("more_tasks")]) or list(file.tasks)
     model = model or file.model
-    if not tasks:
+    if not named:
         raise UsageError("no task is named; `probatum tasks` lists what there is")
     if not model:
         raise UsageError("no model is named; give --model provider/name, such as llamacpp/gemma-3-270m")
@@ -74,7 +91,7 @@ def command(
     choices["settings"] = {**file.settings, **given["settings"]}
     if os.environ.get(CONSENT) == "1":
         choices["allow_code_execution"] = True
-    return _evaluate(tasks, model, store, choices, samples_out=samples_out, as_json=as_json, quiet=quiet)
+    return _evaluate(named, model, store, choices, samples_out=samples_out, as_json=as_json, quiet=quiet)
 
 
 def _choices(given: dict[str, Any]) -> dict[str, Any]:
@@ -90,7 +107,7 @@ def _choices(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _evaluate(
-    tasks: str,
+    tasks: Sequence[str],
     model: str,
     store: str,
     choices: dict[str, Any],

@@ -1,17 +1,21 @@
-"""What `--limit`, task lists and lists of k may look like, and what each form means."""
+"""What `--limit` and lists of tasks may look like, and what each form means."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Sequence
+from typing import Final
 
 from probatum.core.errors import UsageError
 
-__all__ = ["items_within", "parse_limit", "task_names", "whole_numbers"]
+__all__ = ["LIMIT_WORDS", "MOST_ITEMS", "items_within", "parse_limit", "task_names"]
+
+MOST_ITEMS: Final = 2**53
+"""Beyond it a float no longer counts."""
 
 _NUMBER = re.compile(r"\+?(?P<number>\d+(?:\.\d*)?|\.\d+)\s*(?P<percent>%?)")
-_WORDS = "a whole number, 1 or more, or a share of the items, below 1 or in per cent (0.1, 10%)"
+LIMIT_WORDS: Final = "a whole number, 1 or more, or a share of the items, below 1 or in per cent (0.1, 10%)"
 
 
 def parse_limit(given: str | float) -> float | None:
@@ -25,20 +29,20 @@ def parse_limit(given: str | float) -> float | None:
     >>> [parse_limit(text) for text in ("0.5", "1", "1.0", "50%", "100%")]
     [0.5, 1, 1, 0.5, None]
     """
-    match = _NUMBER.fullmatch(str(given).strip()) if not isinstance(given, bool) else None
-    if match is None:
-        raise UsageError(f"limit {given!r} cannot be used: give {_WORDS}")
-    shown = str(given).strip()
-    number = float(match["number"])
-    if match["percent"]:
+    shown = given.strip() if isinstance(given, str) else given
+    match = _NUMBER.fullmatch(shown) if isinstance(shown, str) else None
+    if isinstance(given, bool) or (isinstance(given, str) and match is None):
+        raise UsageError(f"limit {given!r} cannot be used: give {LIMIT_WORDS}")
+    number = float(match["number"] if match is not None else shown)
+    if match is not None and match["percent"]:
         if not 0 < number <= 100:  # noqa: PLR2004 - per cent
             raise UsageError(f"limit {shown} cannot be used: a percentage is above 0 and at most 100")
         return None if number == 100 else number / 100  # noqa: PLR2004 - per cent
     if 0 < number < 1:
         return number
-    if number < 1 or not number.is_integer():
-        raise UsageError(f"limit {shown} cannot be used: give {_WORDS}")
-    return int(match["number"].partition(".")[0])
+    if not 1 <= number <= MOST_ITEMS or not number.is_integer():
+        raise UsageError(f"limit {shown} cannot be used: give {LIMIT_WORDS}")
+    return int(number)
 
 
 def items_within(limit: float | None, count: int) -> int | None:
@@ -49,34 +53,10 @@ def items_within(limit: float | None, count: int) -> int | None:
 
 
 def task_names(given: str | Sequence[str]) -> list[str]:
-    """Names of tasks in one list: by commas, as several values, or both; each once, in their order.
+    """Names of tasks in one list: by commas, as several values, or both.
 
-    >>> task_names(["a,b", " c ", "a"])
+    >>> task_names(["a,b", " c "])
     ['a', 'b', 'c']
     """
     values = [given] if isinstance(given, str) else list(given)
-    names = [name.strip() for value in values for name in value.split(",")]
-    return [name for name in dict.fromkeys(names) if name]
-
-
-def whole_numbers(given: str | int | Sequence[int | str], name: str = "k") -> list[int]:
-    """A list of whole numbers, as text with commas or as a list already.
-
-    Raises:
-        UsageError: none at all, or one that is no whole number above 0.
-
-    >>> whole_numbers("1,5,10"), whole_numbers([1, 5, 10]), whole_numbers(3)
-    ([1, 5, 10], [1, 5, 10], [3])
-    """
-    values = (
-        given.split(",") if isinstance(given, str) else [given] if isinstance(given, int) else list(given)
-    )
-    found = []
-    for value in values:
-        text = str(value).strip()
-        if isinstance(value, bool) or not text.isascii() or not text.isdecimal() or int(text) < 1:
-            raise UsageError(f"{name} {value!r} cannot be used: give whole numbers above 0, such as 1,5,10")
-        found.append(int(text))
-    if not found:
-        raise UsageError(f"{name} is empty: give whole numbers above 0, such as 1,5,10")
-    return list(dict.fromkeys(found))
+    return [name.strip() for value in values for name in value.split(",") if name.strip()]

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from probatum.core.errors import UsageError
 from probatum.core.protocol import FORMS
+from probatum.runner.limits import LIMIT_WORDS, parse_limit
 
 __all__ = ["Options", "check_names"]
 
@@ -53,7 +54,6 @@ _POSITIVE: Final = Range("a whole number, 1 or more", 1, MOST)
 _COUNT: Final = Range("a whole number, 0 or more", 0, MOST)
 
 RANGES: Final[Mapping[str, Range]] = {
-    "limit": _POSITIVE,
     "samples": Range(f"a whole number from 1 to {MOST_SAMPLES:,}", 1, MOST_SAMPLES),
     "temperature": Range("a number, 0 or more", 0, whole=False),
     "top_p": Range("a number above 0, up to 1", 0, 1, whole=False, open_ends=frozenset({0})),
@@ -76,8 +76,8 @@ class Options:
 
     settings: Mapping[str, object] = field(default_factory=dict)
     """Of the model, as `-M key=value` gives them."""
-    limit: int | None = None
-    """Only the first so many items of each task."""
+    limit: float | None = None
+    """Only the first so many items of each task; a number below 1 is a share of them."""
     samples: int | None = None
     temperature: float | None = None
     top_p: float | None = None
@@ -106,6 +106,10 @@ class Options:
     """Where data sets lie; `None` is `PROBATUM_DATA`."""
 
     def __post_init__(self) -> None:
+        if self.limit is not None:
+            if not isinstance(self.limit, (int, float)):
+                raise UsageError(f"limit {self.limit!r} cannot be used: give {LIMIT_WORDS}")
+            object.__setattr__(self, "limit", parse_limit(self.limit))
         for name, allowed in RANGES.items():
             value = getattr(self, name)
             if value is None and name not in ALWAYS_SET:

@@ -15,6 +15,7 @@ from probatum.datasets import Dataset, load_items
 from probatum.models.seam import Model
 from probatum.prompting import Plan, ShotPool, plan_item
 from probatum.runner.gold import GoldCheck, GoldChecker
+from probatum.runner.limits import items_within
 from probatum.runner.options import Options
 
 __all__ = ["Prepared", "prepare"]
@@ -106,7 +107,8 @@ def prepare(protocol: Protocol, options: Options, model: Model) -> Prepared:
     golds = GoldChecker(protocol)
     invalid = dict(dataset.invalid)
     count = valid = 0
-    for item in islice(dataset, options.limit):
+    limit = items_within(options.limit, dataset.count)
+    for item in islice(dataset, limit):
         hasher.update(bytes.fromhex(item.digest))
         count += 1
         broken = invalid.get(item.id) or golds.check(item)
@@ -123,7 +125,7 @@ def prepare(protocol: Protocol, options: Options, model: Model) -> Prepared:
         if prompt is not None:
             fixed, drawn = ((), shots) if task.shots_drawn else (shots, ())
             pool = ShotPool(prompt, fixed, drawn, by_stratum=task.shots_of_stratum)
-            asked = (one for one in islice(dataset, options.limit) if one.id not in dataset.invalid)
+            asked = (one for one in islice(dataset, limit) if one.id not in dataset.invalid)
             pool.check(asked, protocol.shots, seed=protocol.seed, version=task.version)
     record = TaskRun(
         task=task.name,
@@ -133,4 +135,4 @@ def prepare(protocol: Protocol, options: Options, model: Model) -> Prepared:
         planned=valid * protocol.samples + (count - valid),
         origin={**dataset.origin, "items_in_set": dataset.count, "items_used": count},
     )
-    return Prepared(protocol, dataset, pool, record, options.limit, model, golds.found)
+    return Prepared(protocol, dataset, pool, record, limit, model, golds.found)

@@ -9,6 +9,7 @@ from math import fsum
 
 from probatum import stats
 from probatum.core.errors import ProtocolError
+from probatum.core.listed import whole_numbers
 from probatum.core.protocol import Task
 from probatum.core.records import Estimate, Mark
 from probatum.scoring.tally import CAPABILITY, Denominator, Unit, end_to_end, units
@@ -141,6 +142,9 @@ class PassAtK:
 
     score: str = "passed"
     ks: tuple[int, ...] = (1, 5, 10, 100)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "ks", tuple(whole_numbers(self.ks)))  # a list or "1,5" is the same choice
 
     def estimate(self, marks: Sequence[Mark], task: Task, level: float) -> tuple[Estimate, ...]:
         """For each k the end-to-end estimate, then the one among answers.
