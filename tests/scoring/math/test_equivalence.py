@@ -180,6 +180,7 @@ EQUATIONS = [
     ("(p,q,r)=(3,2,7)", "(3,2,7)", True),
     ("W(n) = 1 \\text{ and } W(n) = -1", "W(x)=1orW(x)=-1", True),
     ("5+5=10", "10", True),
+    ("5 = x", "5", True),
 ]
 UNITS = [
     ("35 cm", "35", True),
@@ -209,6 +210,16 @@ UNITS = [
     ("10\\%", "0.1", True),
     ("10\\%", "10 percent", True),
     ("10\\%", "1", False),
+    ("5 million", "5000000", True),
+    ("5 million dollars", "5000000", True),
+    ("5 million", "5", False),
+    ("3万元", "30000", True),
+    ("5 or more", "5", False),
+    ("5 squared", "5", None),
+    ("17 remainder 2", "17", None),
+    ("22.1 cm^2", "22.1 cm^", None),
+    ("5 dollars", "5 dollars in all", True),
+    ("10 units", "10 cm", True),
     (r"10 \mathrm{ft} x 18 \mathrm{ft}", "10", None),
 ]
 OTHERS = [
@@ -233,6 +244,9 @@ OTHERS = [
     (r"\text{Evelyn}", "Evelyn", True),
     (r"\text{Evelyn}", "Carla", False),
     ("March 5", "March 6", False),
+    ("2024-05-01", "2018", False),
+    ("2024-05-01", "2024-05-01", True),
+    ("5/12/2020", "1/4848", False),
     ("①③", r"\textcircled{1}\textcircled{3}", True),
     ("no solution", "5", False),
     ("5", r"\int_0^5 dx", None),

@@ -261,12 +261,14 @@ class _Comparison:
             bare, measured = (two, one) if one.unit else (one, two)
             return self.left_out(bare, measured, rounded=rounded)
         first, second = read_unit(one.unit), read_unit(two.unit)
-        if first is not None and second is not None:
+        if first is not None and second is not None and first[1] and second[1]:
             if first[1] != second[1]:
                 return _no("unit", f"{one.unit!r} and {two.unit!r} are different units")
             return self.forms(one.form.scaled(first[0]), two.form.scaled(second[0]), rounded=rounded)
         found = self.forms(one.form, two.form, rounded=rounded)
-        if not found.verdict or _same_noun(one.unit, two.unit):
+        units = [unit for unit in (first, second) if unit is not None]
+        loose = not all(unit[1] for unit in units) or _same_noun(one.unit, two.unit, known=len(units))
+        if not found.verdict or loose:
             return found
         return _unknown("unit", f"whether {one.unit!r} is {two.unit!r} is not known")
 
@@ -538,12 +540,17 @@ _KINDS: Final[dict[type, str]] = {
 }
 
 
-def _same_noun(one: str, two: str) -> bool:
-    """Apples and red apples, piece and pieces."""
+def _same_noun(one: str, two: str, *, known: int) -> bool:
+    """Apples and red apples, piece and pieces; beside a known unit, only more words about it."""
     left, right = (
         {word.removesuffix("s") for word in re.findall(r"[^\W_]+", text.casefold())} for text in (one, two)
     )
+    if known and _COMPOUND.search(f"{one} {two}".casefold()):
+        return False
     return bool(left) and bool(right) and (left <= right or right <= left)
+
+
+_COMPOUND: Final = re.compile(r"[/^*·²³]|\bper\b|\bsquare|\bcubic\b|平方|立方|每")
 
 
 def _names(items: Sequence[Value]) -> list[str]:

@@ -32,6 +32,7 @@ from probatum.scoring.math.structures import (
     joined,
     member,
 )
+from probatum.scoring.math.units import changes_number, take_scale
 from probatum.scoring.math.values import (
     PAIR,
     Base,
@@ -300,6 +301,17 @@ class Parser(Cursor):
             return Scalar(value.form.scaled(Fraction(1, 100)))
         if not self._unit_follows() or not isinstance(value, Scalar | Base | Clock | Text | Collection):
             return value
+        scale, unit = take_scale(self._words())
+        if not isinstance(value, Scalar) and scale != 1:
+            raise Unreadable("a number is expected here")
+        if changes_number(unit):
+            raise Unreadable(f"{unit[:30]!r} changes what the number says")
+        return (
+            replace(value, form=value.form.scaled(scale), unit=unit) if isinstance(value, Scalar) else value
+        )
+
+    def _words(self) -> str:
+        """The words of a unit or a noun, up to the end of the value."""
         words: list[str] = []
         while self.next_is("word", "currency", "/", "^", "number", "*", "name", "(", ")", "{", "}", "-", "'"):
             if self.next_is(")", "{", "}", "'") and not words:
@@ -314,10 +326,7 @@ class Parser(Cursor):
             self.at += 1
         if not self.ends():
             raise Unreadable("words between mathematics")
-        unit = re.sub(r"[{}]|^\(|\)$", "", "".join(words).strip()).strip()
-        if isinstance(value, Scalar):
-            return replace(value, unit=unit)
-        return value
+        return re.sub(r"[{}]|^\(|\)$", "", "".join(words).strip()).strip()
 
     def power(self) -> Value:
         """A base with exponents, factorials and degree signs behind it."""

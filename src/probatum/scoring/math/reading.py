@@ -35,6 +35,10 @@ class Answer:
 
 _COMMA: Final = re.compile(r"(?<![\d.,])(\d+),(?!0+(?!\d))(\d{2,})(?![\d.,])")
 """A decimal comma; with one digit behind it, or nothing but zeros, it is a list: `-5,0`."""
+_DATE: Final = re.compile(
+    r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}/\d{1,2}/\d{4}|\d{4}/\d{1,2}/\d{1,2}|\d{4}年.*|\d{1,2}月\d{1,2}日?"
+)
+"""A date is no difference and no quotient."""
 _MARKUP: Final = re.compile(
     r"\\(?:text|textbf|textit|textrm|mbox|mathrm|mathbf|mathit|operatorname|boxed|left|right|quad|qquad|displaystyle)"
     r"(?![a-zA-Z])|\\[,;:! ]|[{}()\[\]\s~$*.,'\"]"
@@ -86,6 +90,8 @@ def read_answer(text: str) -> Answer:
     letters = _letters(writing)
     if letters in _EVERYTHING:
         return Answer(writing, letters, (EVERYTHING,))
+    if _DATE.fullmatch(writing):
+        return Answer(writing, letters, (Text(letters),))
     if letters in _NOTHING:
         return Answer(writing, letters, (NOTHING,))
     value, problem, undefined = _parsed(writing)

@@ -94,9 +94,15 @@ def equation(values: list[Value]) -> Value:
     left, right = values[0], values[-1]
     if len(values) > PAIR:
         left = next((value for value in values[:-1] if _is_name(value)), left)
+    if len(values) == PAIR and not _is_name(left) and _is_name(right) and _constant(left):  # 5 = x
+        left, right = right, left
     if _same_constants(left, right):  # 5 + 5 = 10
         return right
     return Equation(left, right, named=_is_name(left))
+
+
+def _constant(value: Value) -> bool:
+    return isinstance(value, Scalar) and not value.form.variables
 
 
 def _same_constants(one: Value, two: Value) -> bool:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Final
 
-__all__ = ["Unit", "is_unit_word", "read_unit"]
+__all__ = ["Unit", "changes_number", "is_unit_word", "read_unit", "take_scale"]
 
 Unit = tuple[Fraction, tuple[tuple[str, int], ...]]
 """A factor, and base dimensions with exponents."""
@@ -169,3 +169,54 @@ def read_unit(text: str) -> Unit | None:
 _SHORT: Final = 3
 """Letters of an abbreviation, which has no plural."""
 _POWERS: Final = {"²": 2, "³": 3, "squared": 2, "cubed": 3}
+
+_SCALES: Final = {
+    "hundred": 100,
+    "thousand": 1000,
+    "million": 10**6,
+    "billion": 10**9,
+    "trillion": 10**12,
+    "dozen": 12,
+    "百": 100,
+    "千": 1000,
+    "万": 10**4,
+    "亿": 10**8,
+}
+_CHANGES: Final = re.compile(
+    r"\b(?:or|and|more|less|fewer|greater|most|least|not|never|than|over|under|about|approximately|nearly|almost"
+    r"|between|to|from|except|wrong|incorrect|squared|cubed|factorial|half|plus|minus|times|divided|remainder"
+    r"|if|unless|false|positive|negative|mod)\b|以上|以下|左右|多于|少于|大约|约|不|或|以内|至少|至多|余"
+)
+
+
+def take_scale(text: str) -> tuple[Fraction, str]:
+    """The factor that words after a number begin with, and the unit behind it.
+
+    >>> take_scale("million dollars"), take_scale("km")
+    ((Fraction(1000000, 1), 'dollars'), (Fraction(1, 1), 'km'))
+    """
+    factor = Fraction(1)
+    for _ in range(3):
+        for word, times in _SCALES.items():
+            whole = (
+                word if not word.isascii() else next((w for w in (f"{word}s", word) if _begins(text, w)), "")
+            )
+            if whole and text.startswith(whole) and not text.startswith(("千克", "千米", "千瓦")):
+                factor, text = factor * times, text[len(whole) :].strip()
+                break
+        else:
+            break
+    return factor, text
+
+
+def _begins(text: str, word: str) -> bool:
+    return text.startswith(word) and not text[len(word) : len(word) + 1].isalpha()
+
+
+def changes_number(text: str) -> bool:
+    """Whether words after a number are no unit, but change what it says: 5 or more, 3 remainder.
+
+    >>> changes_number("or more"), changes_number("miles per hour")
+    (True, False)
+    """
+    return read_unit(text) is None and _CHANGES.search(text.casefold()) is not None
