@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from probatum import evaluate
 from probatum.core.canonical import digest
 from probatum.core.errors import ProtocolError, SandboxError
-from probatum.core.protocol import FormScorer, ProgramScorer
-from probatum.core.records import Execution, ExecutionStatus, Item, Limits, Outcome, Program, Response
+from probatum.core.protocol import FormScorer, ProgramScorer, Source, Task
+from probatum.core.records import (
+    Execution,
+    ExecutionStatus,
+    Item,
+    Limits,
+    Outcome,
+    Program,
+    Response,
+    Sampling,
+)
 from probatum.core.status import Status
+from probatum.prompting import ChatPrompt
+from probatum.runner import Options, validate
+from probatum.runner import grade as grade_file
 from probatum.sandbox import Sandbox
+from probatum.scoring import PassAtK
 from probatum.scoring.stdio import OutputRules, PassesExamples, compare_output
 
 LINES = OutputRules()
@@ -316,3 +332,85 @@ def test_our_own_failure_is_not_the_programs():
 def test_the_rules_are_in_the_digest():
     scorers = [SCORER, PassesExamples(), PassesExamples(rules=WORDS), PassesExamples(rules=NEAR)]
     assert len({digest(each) for each in scorers}) == len(scorers)
+
+
+# a whole task
+
+
+@dataclass(frozen=True)
+class Row:
+    id: str
+    question: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    solution: str
+
+
+def to_item(row: Row) -> Item:
+    return Item(
+        id=row.id,
+        fields={
+            "question": row.question,
+            "inputs": list(row.inputs),
+            "outputs": list(row.outputs),
+            "solution": row.solution,
+        },
+    )
+
+
+def gold(item: Item) -> str:
+    return f"```python\n{item.fields['solution']}\n```"
+
+
+def wrong(_: Item) -> str:
+    return "```python\nprint(input())\n```"
+
+
+TASK = Task(
+    name="stdio",
+    version=1,
+    summary="programs that read and write",
+    citation="none",
+    source=Source(local=("stdio.jsonl",)),
+    row=Row,
+    to_item=to_item,
+    chat=ChatPrompt(template="{{ question }}"),
+    sampling=Sampling(max_tokens=64),
+    scorer=PassesExamples(),
+    metrics=(PassAtK(),),
+    gold=gold,
+    wrong=wrong,
+)
+
+
+@pytest.fixture
+def rows(sandbox, tmp_path):
+    del sandbox  # skips where nothing holds programs
+    row = {"id": "sum", "question": "Add.", "inputs": ["1 2", "5 6"], "outputs": ["3", "11"], "solution": ADD}
+    (tmp_path / "stdio.jsonl").write_text(json.dumps(row) + "\n")
+    return tmp_path
+
+
+def test_a_task_of_examples_is_validated_and_run_like_others(rows, tmp_path):
+    checked = validate(TASK, data_directory=rows, workers=1)
+    assert checked.passed, checked.faults
+    answers = [{"item_id": "sum", "text": f"Sure:\n```python\n{ADD}```"}]
+    (tmp_path / "answers.jsonl").write_text("".join(json.dumps(each) + "\n" for each in answers))
+    run = evaluate(
+        TASK,
+        model=f"replay/{tmp_path / 'answers.jsonl'}",
+        store=f"sqlite:///{tmp_path / 'runs.db'}",
+        data_directory=rows,
+        allow_code_execution=True,
+        workers=1,
+    )
+    assert run.estimates[0].value == 1.0
+    run.store.close()
+
+
+def test_files_of_whole_programs_are_read_as_such(rows, tmp_path):
+    (tmp_path / "programs.jsonl").write_text(json.dumps({"task_id": "sum", "solution": ADD}) + "\n")
+    run, _ = grade_file(tmp_path / "programs.jsonl", TASK, store=f"sqlite:///{tmp_path / 'runs.db'}",
+                        options=Options(data_directory=rows, allow_code_execution=True, workers=1))  # fmt: skip
+    assert run.estimates[0].value == 1.0
+    run.store.close()

@@ -24,7 +24,7 @@ from probatum.runner.isolation import LazySandbox
 from probatum.runner.options import Options
 from probatum.runner.progress import Progress
 from probatum.runner.result import EvaluatedRun
-from probatum.scoring import PassesTests
+from probatum.scoring import PassesExamples, PassesTests
 from probatum.store import Store
 
 __all__ = ["ELSEWHERE", "Completions", "Kind", "grade", "reading"]
@@ -206,7 +206,7 @@ def _folded(name: str) -> str:
 def reading(task: Task, kind: Kind, stop: Sequence[str] = ()) -> Task:
     """The task with its scorer set to what the file holds, and to where its completions are cut."""
     scorer = task.scorer
-    if not isinstance(scorer, PassesTests):
+    if not isinstance(scorer, (PassesTests, PassesExamples)):
         return task
     given: Literal["completion", "program", "answer"] = "answer" if kind == "text" else kind
     return replace(task, scorer=scorer.reading(given, stop))

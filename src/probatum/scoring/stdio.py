@@ -152,6 +152,10 @@ class PassesExamples:
     """Of each run."""
     cpu_field: str | None = None
     """Field that says an item's own limit of CPU seconds, where the item has it."""
+    calibrated: bool = True
+    """As in `PassesTests`. The reference solution is measured over all its runs, and the limit is of each."""
+    gold_given: Given | None = None
+    """What the task's gold answer is, where that is not what a response holds."""
     scores: tuple[str, ...] = field(default=("passed",), init=False)
 
     def program(self, item: Item, sample: int, responses: Sequence[Response]) -> Program | Outcome:
@@ -171,7 +175,17 @@ class PassesExamples:
 
     def for_form(self, form: Form) -> PassesExamples:
         """Answers of a conversation are searched for code; continuations are not."""
-        return replace(self, given="answer") if form == "chat" and self.given == "completion" else self
+        return self.reading("answer") if form == "chat" and self.given == "completion" else self
+
+    def reading(self, given: Given, stop: Sequence[str] = ()) -> PassesExamples:
+        """This scorer for responses that hold something else, and are cut at these strings, too."""
+        return replace(self, given=given, stop=(*self.stop, *stop), gold_given=self.gold_given or self.given)
+
+    def reference(self, item: Item, answer: str) -> Program | None:
+        """The program of the task's gold answer."""
+        plain = replace(self, given=self.gold_given or self.given, stop=())
+        found = plain.program(item, 0, [Response(request="", text=answer)])
+        return found if isinstance(found, Program) else None
 
     def _runner(self) -> PassesTests:
         return PassesTests(
