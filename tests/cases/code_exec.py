@@ -6,12 +6,20 @@ import ast
 import atexit
 import operator
 import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from probatum.core.errors import SandboxError
+import pytest
+
+from probatum.benchmarks import mini_code
+from probatum.core.errors import GraderError, SandboxError
+from probatum.core.protocol import Task
 from probatum.core.records import Execution, ExecutionStatus, Item, Limits, Program, Response
+from probatum.datasets import load_items
 from probatum.extraction import assemble_answer, extract_code
+from probatum.runner.canaries import check_grader
 from probatum.sandbox import Sandbox
 from probatum.scoring import PassesExamples, PassesTests
 from tests.cases.frame import Given, NotMappedError, Said, begins, operation
@@ -40,6 +48,8 @@ ENDINGS = {
 
 def same_verdict(ours: Any, expected: Any) -> bool:
     """`pass` or `fail`, ended in the way that the brackets name, and within the time that they name."""
+    if isinstance(ours, Alone):
+        return ours.agrees(str(expected))
     if isinstance(ours, Said) or not isinstance(ours, Execution):
         return isinstance(ours, Said) and begins(str(expected), ours.word)
     if not begins(str(expected), "pass" if ours.status is ExecutionStatus.PASSED else "fail"):
@@ -53,6 +63,36 @@ def same_verdict(ours: Any, expected: Any) -> bool:
     return seconds is None or (ours.cpu_seconds or 0.0) <= float(seconds[1])
 
 
+@dataclass(frozen=True)
+class Alone:
+    """A program that was run for what it writes."""
+
+    execution: Execution
+
+    def agrees(self, expected: str) -> bool:
+        ended = self.execution
+        if expected.startswith("fails at once"):  # refused by the system, and not waited for
+            refused = ended.detail in ("PermissionError", "OSError", "gaierror")
+            return ended.status is ExecutionStatus.EXCEPTION and refused
+        if ended.status is not ExecutionStatus.PASSED:
+            return False
+        if "in-process exec is not offered" in expected:
+            return ended.isolation not in ("", "unsafe-subprocess")
+        return ended.stdout.strip() == expected
+
+
+def run_alone(given: Given) -> Alone:
+    """The whole program, with what stands in the environment of this process while it runs."""
+    if given.get("policy", "in-process exec") != "in-process exec":
+        raise NotMappedError(f"policy {given['policy']!r}")
+    with pytest.MonkeyPatch.context() as here:
+        for name, value in given.get("parent_env", {}).items():
+            here.setenv(name, value)
+        with Sandbox(workers=1) as fresh:  # its workers start in that environment
+            (ended,) = fresh.execute([Program(code=given["code"], tests="run_program()")])
+    return Alone(ended)
+
+
 def limits(given: Given) -> Limits:
     settings: dict[str, Any] = {}
     if "timeout" in given:
@@ -63,7 +103,9 @@ def limits(given: Given) -> Limits:
 
 
 @operation("run_python", unused=("stdin", "tests_count"), agrees=same_verdict)
-def run_python(given: Given) -> Execution | Said:
+def run_python(given: Given) -> Any:
+    if "tests" not in given and "entry" not in given:
+        return run_alone(given)
     if given.get("style", "function") not in ("function", "leetcode"):
         raise NotMappedError(f"style {given['style']!r}")
     settings: dict[str, Any] = {}
@@ -126,8 +168,36 @@ def canary(given: Given) -> Any:
     return {kind: "pass" if each.status is ExecutionStatus.PASSED else "fail" for kind, each in ended.items()}
 
 
-def broken_environment(what: str) -> Any:
-    raise NotMappedError(f"environment {what!r}")
+class NoWorkers:
+    """A sandbox whose workers do not start."""
+
+    def execute(self, programs: Iterable[Program]) -> Iterator[Execution]:
+        raise SandboxError(f"no worker can be started for {len(list(programs))} program")
+
+
+def stopped(task: Task, executor: Any) -> Said:
+    """What becomes of a run whose known answers are graded first."""
+    items = load_items(task.source, task.row, task.to_item)
+    try:
+        check_grader(task, task.scorer, items, executor)
+    except (GraderError, SandboxError) as error:
+        return Said("run stopped", str(error))
+    return Said("run goes on")
+
+
+def broken_environment(what: str) -> Said:
+    if what != "workers cannot start":
+        raise NotMappedError(f"environment {what!r}")
+    return stopped(mini_code.TASK, NoWorkers())
+
+
+@operation("gt_check", unused=("model_pass",))
+def gt_check(given: Given) -> Said:
+    """A benchmark whose reference solutions all pass here, or all fail."""
+    rate = given["reference_pass_rate"]
+    if rate not in (0, 1):
+        raise NotMappedError(f"reference pass rate {rate!r}")
+    return stopped(mini_code.TASK if rate else replace(mini_code.TASK, gold=mini_code.wrong), sandbox())
 
 
 # ── code in answers ─────────────────────────────────────────────────────────────────────────────────
@@ -157,6 +227,3 @@ def passes_for(ours: str, expected: str) -> bool:
 @operation("assemble_python", agrees=passes_for)
 def assemble(given: Given) -> str:
     return assemble_answer(given["prompt"], given["completion"], given.get("entry"))
-
-
-__all__ = ["SandboxError", "sandbox"]

@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 
 from probatum import stats
-from probatum.core.records import Request, Response
+from probatum.core.records import Item, Request, Response
+from probatum.prompting import OptionsPrompt
+from probatum.scoring import OptionLikelihood
 from probatum.store import open_store
-from tests.cases.frame import Given, operation
+from tests.cases.frame import Given, NotMappedError, operation
 
 
 def within(ours: float, expected: Any) -> bool:
@@ -45,3 +47,22 @@ def cache_lookup_speed(given: Given) -> float:
         seconds = time.process_time() - start
         store.close()
     return seconds if hits == given["n"] else float("inf")
+
+
+SCORES_OF = {"acc": "sum", "acc_norm": "per_character", "prob": "probability"}
+"""Metrics by the names of the cases → scores of one and the same scorer."""
+
+
+@operation("request_count")
+def request_count(given: Given) -> int:
+    """Requests to the model; every metric is a score of the responses to them."""
+    scorer = OptionLikelihood()
+    if not all(SCORES_OF.get(name) in scorer.scores for name in given["metrics"]):
+        raise NotMappedError(f"metrics {given['metrics']!r}")
+    prompt = OptionsPrompt(template="{{ question }}", continuation=" {{ choice }}")
+    choices = tuple(f"option {place}" for place in range(given["options"]))
+    items = [
+        Item(id=str(place), fields={"question": f"Question {place}?"}, choices=choices)
+        for place in range(given["items"])
+    ]
+    return sum(len(prompt.parts(item, (), None)) for item in items)

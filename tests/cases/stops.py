@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from probatum.core.records import Finish
 from probatum.extraction.stops import check_stops, cut_at_stop
+from probatum.runner.emptiness import emptiness
 from tests.cases.frame import Given, Said, operation, refusal
 
 
@@ -34,3 +36,16 @@ def apply_stops_to_generation(given: Given) -> Any:
 @operation("validate_stops")
 def validate_stops(given: Given) -> Any:
     return refusal(lambda: check_stops(tuple(given["stops"])) or Said("accepted"))
+
+
+def flags(ours: str | None, expected: Any) -> bool:
+    """A run that is flagged, with the share that the right value names; or one that is not."""
+    share = re.search(r"\d+%", str(expected))
+    if "not flagged" in str(expected) or share is None:
+        return ours is None
+    return ours is not None and ours.startswith(share[0])
+
+
+@operation("empty_rate", agrees=flags)
+def empty_rate(given: Given) -> str | None:
+    return emptiness(given["outputs"]).note(given["threshold"])
