@@ -16,6 +16,7 @@ from probatum.scoring.math.lexer import Unreadable
 from probatum.scoring.math.numeric import agree, real_value
 from probatum.scoring.math.reading import Answer, read_answer
 from probatum.scoring.math.regions import Unordered, unite
+from probatum.scoring.math.separation import proves_zero
 from probatum.scoring.math.structures import as_region
 from probatum.scoring.math.units import read_unit
 from probatum.scoring.math.values import (
@@ -179,10 +180,19 @@ def same_form(one: Form, two: Form) -> Equivalence:
         return Equivalence(True, "form", "equal as expressions")
     if _independent(difference):
         return _no("form", "the expressions differ")
+    return _by_value(difference)
+
+
+def _by_value(difference: Form) -> Equivalence:
+    """What the values of a difference say about it."""
     found = agree(difference)
     if found.zero is None:
         return _unknown("value", found.reason)
-    return Equivalence(found.zero, "agreement" if found.zero else "value", found.reason)
+    if not found.zero:
+        return Equivalence(False, "value", found.reason)
+    if proves_zero(difference):
+        return Equivalence(True, "separation", "the difference is smaller than any such root but zero")
+    return Equivalence(True, "agreement", found.reason)
 
 
 def _all(verdicts: list[Equivalence]) -> Equivalence:

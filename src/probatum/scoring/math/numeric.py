@@ -21,7 +21,7 @@ from typing import Final
 
 from probatum.scoring.math.forms import Atom, Exponent, Form, TooLarge, spend
 
-__all__ = ["Comparison", "NoValue", "agree", "real_value"]
+__all__ = ["Comparison", "NoValue", "agree", "magnitude", "real_value"]
 
 DIGITS: Final = 100
 """Digits at which agreement is asked for."""
@@ -412,6 +412,18 @@ def agree(difference: Form) -> Comparison:
     if seen >= (3 if free else 1):
         return Comparison(True, f"agree to {DIGITS} digits at {seen} point{'s' if seen > 1 else ''}")
     return Comparison(None, "no value could be computed")
+
+
+def magnitude(form: Form, digits: int) -> tuple[Decimal, Decimal] | None:
+    """The size of a constant's value, and of its largest terms together, computed to so many digits."""
+    try:
+        spend(digits)
+        value, size = _residue(form, 0, digits, integers=False)
+    except (NoValue, TooLarge):
+        return None
+    if value.imaginary:
+        return None
+    return abs(value.real), size + 1
 
 
 def real_value(form: Form, digits: int = 50) -> Decimal | None:
