@@ -143,7 +143,7 @@ CASES: list[Case] = [
         "detectable_format:multiple_sections",
         {"section_spliter": "Section", "num_sections": 2},
         ["Section 1\na\nSection 2\nb"],
-        ["Section 1\na", "Section one\nSection two"],
+        ["Section 1\na", "Section one\nSection two", "Section X\na\nSection X\nb"],
     ),
     (
         "detectable_format:json_format",

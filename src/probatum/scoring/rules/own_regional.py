@@ -110,8 +110,8 @@ def numbered_list(text: str, given: Given) -> Finding:
 def multiple_sections_japanese(text: str, given: Given) -> Finding:
     """第1章 and its like at the beginning of a line, the number in any digits."""
     word = re.escape(given.text("section_spliter").strip())
-    pattern = rf"^[*_#> \t「『【]*第[\d一二三四五六七八九十百]+{word}"
-    count = sum(1 for _ in re.finditer(pattern, text, re.MULTILINE))
+    pattern = rf"^[*_#> \t「『【]*第([\d一二三四五六七八九十百]+){word}"
+    count = len(set(re.findall(pattern, text, re.MULTILINE)))
     return at_least(count, given, "num_sections", "sections")
 
 
