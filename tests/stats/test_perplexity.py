@@ -72,3 +72,13 @@ def test_tokens_of_one_document_are_one_cluster():
     assert single.value == pytest.approx(found.value)
     assert single.interval is None
     assert "name the document" in single.warnings[0]
+
+
+def test_a_document_that_was_cut_is_divided_by_what_was_scored():
+    found = stats.corpus_perplexity([12.0], [6], unscored=[4])
+    assert found.nll_per_unit == 2.0
+    assert found.missing == {"cut off: units not scored": 4}
+    assert any("4 units were cut off" in warning for warning in found.warnings)
+    assert stats.corpus_perplexity([12.0], [6], unscored=[0]).missing == {}
+    with pytest.raises(ValueError, match="unscored units"):
+        stats.corpus_perplexity([12.0], [6], unscored=[4, 4])

@@ -73,7 +73,11 @@ def masked_perplexity(
 
 
 def corpus_perplexity(
-    nll: npt.ArrayLike, units: npt.ArrayLike, byte_counts: npt.ArrayLike | None = None, level: float = 0.95
+    nll: npt.ArrayLike,
+    units: npt.ArrayLike,
+    byte_counts: npt.ArrayLike | None = None,
+    level: float = 0.95,
+    unscored: npt.ArrayLike | None = None,
 ) -> Perplexity:
     """Perplexity of a corpus: totals over all documents, not the mean of their perplexities.
 
@@ -82,6 +86,8 @@ def corpus_perplexity(
         units: Tokens (or bytes, or words) scored in each; documents with 0 are skipped and counted.
         byte_counts: UTF-8 bytes of the raw text of each, for bits per byte.
         level: Confidence level of the interval over documents (ratio estimator, CR2 t, on the log scale).
+        unscored: Units of each document that were left out because it was cut. They are in no denominator,
+            are counted in `missing`, and a warning says so. `byte_counts` are those of the scored part.
 
     Raises:
         ValueError: sizes that do not match, no unit at all, or a loss without a unit.
@@ -103,6 +109,10 @@ def corpus_perplexity(
         check_size(octets, len(losses), "byte counts", "losses")
         bpb = bits_per_byte(total, int(octets[used].sum()))
     skipped = int((~used).sum())
+    missing = {"no unit to score": skipped} if skipped else {}
+    if unscored is not None and (cut := int(_aligned_counts(unscored, len(losses)).sum())):
+        missing["cut off: units not scored"] = cut
+        warnings = (*warnings, f"{cut} units were cut off and not scored: the loss is that of the rest")
     return Perplexity(
         value=math.exp(rate),
         low=low,
@@ -113,7 +123,7 @@ def corpus_perplexity(
         se=error,
         clusters=int(used.sum()),
         df=df,
-        missing={"no unit to score": skipped} if skipped else {},
+        missing=missing,
         estimand="exp(total loss / total units) over the population of documents",
         warnings=warnings,
         nll_per_unit=rate,
@@ -122,6 +132,12 @@ def corpus_perplexity(
         bits_per_byte=bpb,
         byte_perplexity=None if bpb is None else 2**bpb,
     )
+
+
+def _aligned_counts(values: npt.ArrayLike, n: int) -> Integers:
+    counts = counts_of(values, "unscored units")
+    check_size(counts, n, "unscored units", "losses")
+    return counts
 
 
 def _log_limits(
