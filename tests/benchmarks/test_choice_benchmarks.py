@@ -128,3 +128,12 @@ def test_articles_are_documents_and_domains_are_strata():
             row = json.loads(line)
             own = [item for item in passages.values() if item.stratum == row["domain"]]
             assert "".join(item.fields["text"] for item in own) == row["text"]
+
+
+@pytest.mark.parametrize("name", ["mmlu", "cmmlu"])
+def test_every_subject_has_five_questions_for_prompts_with_ids_of_their_own(name):
+    task, asked = items(name)
+    shown = list(load_items(task.shot_source, task.row, task.to_item, data_directory=DATA))
+    assert {shot.id for shot in shown}.isdisjoint(asked)
+    assert {item.stratum for item in asked.values()} == {shot.stratum for shot in shown}
+    assert set(Counter(shot.stratum for shot in shown).values()) == {5}

@@ -32,10 +32,11 @@ class Row:
 
 
 def to_item(row: Row) -> Item:
-    """The subject is the file's name."""
-    subject = PurePosixPath(row.row_file).name.split(".")[0]
+    """The subject is the file's name, the split its folder's; questions for prompts have ids of their own."""
+    path = PurePosixPath(row.row_file)
+    subject, split = path.name.split(".")[0], path.parent.name
     return Item(
-        id=f"{subject}/{row.row_number}",
+        id=f"{subject}/{row.row_number}" if split == "test" else f"{subject}/{split}/{row.row_number}",
         fields={"question": row.question.strip(), "subject": subject},
         choices=(row.A, row.B, row.C, row.D),
         targets=(row.answer,),

@@ -32,10 +32,10 @@ class Row:
 
 
 def to_item(row: Row) -> Item:
-    """The subject is in the file's name."""
-    subject = PurePosixPath(row.row_file).name.split(".")[0].rpartition("_")[0]
+    """Subject and split are in the file's name; questions for prompts have ids of their own."""
+    subject, _, split = PurePosixPath(row.row_file).name.split(".")[0].rpartition("_")
     return Item(
-        id=f"{subject}/{row.row_number}",
+        id=f"{subject}/{row.row_number}" if split == "test" else f"{subject}/{split}/{row.row_number}",
         fields={"question": row.question.strip(), "subject": subject.replace("_", " ")},
         choices=(row.A, row.B, row.C, row.D),
         targets=(row.answer,),
