@@ -28,6 +28,8 @@ def found(name: str) -> str:
         pytest.skip("humaneval needs the extra [humaneval] or PROBATUM_DATA")
     if name not in (*HERE, "humaneval") and DATA is None:
         pytest.skip(f"{name} needs PROBATUM_DATA")
+    for package in ("langdetect", "punkt", "nltk", "janome") if "ifeval" in name else ():
+        pytest.importorskip(package, reason="needs the extras [ifeval] and [ifeval-ja]")
     return name
 
 

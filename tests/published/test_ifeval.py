@@ -27,6 +27,7 @@ IFEVAL = SHARED / "ifeval"
 
 pytest.importorskip("langdetect", reason="needs the extra [ifeval]")
 pytest.importorskip("punkt", reason="needs the extra [ifeval]")
+pytest.importorskip("nltk", reason="needs the extra [ifeval]")
 
 ENGLISH = "input_data_541.jsonl"
 CHANGED = "the prompt, and with it the argument, was changed after the verdict"

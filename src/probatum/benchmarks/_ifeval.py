@@ -11,7 +11,13 @@ from probatum.core.protocol import Hub, Source, Task
 from probatum.core.records import Item, Sampling
 from probatum.prompting import ChatPrompt, CompletionPrompt
 from probatum.scoring import FollowsInstructions, InstructionRate, Rate
-from probatum.scoring.rules import Edition, check_instructions, instructions_of, unusable_instructions
+from probatum.scoring.rules import (
+    Edition,
+    check_instructions,
+    instructions_of,
+    require_backends,
+    unusable_instructions,
+)
 
 __all__ = ["Row", "task"]
 
@@ -27,6 +33,8 @@ class Row:
 
 
 def _item(row: Row, edition: Edition) -> Item:
+    japanese = any(identity.startswith("ja:") for identity in row.instruction_id_list)
+    require_backends("ja" if japanese else "en", official=edition == "official")
     arguments = [{name: value for name, value in given.items() if value is not None} for given in row.kwargs]
     fields = {
         "prompt": row.prompt,

@@ -161,6 +161,7 @@ SLOW = frozenset(
 def test_no_text_raises_and_what_is_followed_strictly_is_followed_loosely(text: str, edition: Any) -> None:
     pytest.importorskip("langdetect")
     pytest.importorskip("punkt")
+    pytest.importorskip("nltk")
     for identity in rule_ids():
         if identity in SLOW:
             continue
@@ -197,6 +198,7 @@ def test_long_texts_take_linear_time(edition: Any) -> None:
     """At 50,000 characters a rule of quadratic time would take minutes for each of these texts."""
     pytest.importorskip("langdetect")
     pytest.importorskip("punkt")
+    pytest.importorskip("nltk")
     for identity in rule_ids():
         if identity in SLOW or "language" in identity or "_case" in identity:
             continue

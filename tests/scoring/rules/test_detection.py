@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from probatum.benchmarks._ifeval import Row, to_item
 from probatum.benchmarks._ifeval_gold import SENTENCES
 from probatum.core.errors import UsageError
 from probatum.scoring.rules import Instruction, backends, check_instructions
@@ -65,3 +66,14 @@ def test_a_missing_package_is_told_in_one_line_with_what_to_install(monkeypatch:
         check_instructions(
             "x", [Instruction("language:response_language", {"language": "en"})], edition="official"
         )
+
+
+def test_without_its_packages_no_item_loads_so_that_nothing_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> None:
+        raise ImportError(name)
+
+    monkeypatch.setattr(backends, "import_module", missing)
+    backends.require_backends.cache_clear()
+    row = Row(key=1, prompt="Write.", instruction_id_list=("punctuation:no_comma",), kwargs=({},))
+    with pytest.raises(UsageError, match="install probatum"):
+        to_item(row)

