@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -12,17 +14,26 @@ from probatum.core.errors import ModelError, UsageError
 from probatum.core.records import Finish, Identity, Prompted, Request, Response, Sampling
 from probatum.models.chat import ChatTemplate, RenderingError
 from probatum.models.feeding import Feeder
+from probatum.models.likelihood import NotScorableError, Plan, plan
 from probatum.models.llamacpp import embedded
 from probatum.models.llamacpp.batching import Batching, Sample
 from probatum.models.llamacpp.engine import Engine, Shape
 from probatum.models.llamacpp.gguf import GgufModel, read_model
 from probatum.models.llamacpp.library import load_library
+from probatum.models.llamacpp.likelihood import LlamaVocabulary, Scored, score
 from probatum.models.llamacpp.settings import LlamaSettings
 from probatum.models.seam import Capabilities
 from probatum.models.settings import nearest, read_settings
+from probatum.models.template_text import text_of_its_own
 from probatum.models.threads import available_cores
 
 __all__ = ["LlamaModel", "load"]
+
+BLOCK: Final = 1024
+"""Continuations that are scored together at most."""
+
+PATIENCE_SECONDS: Final = 1.0
+"""Longest wait for more continuations, once there is one."""
 
 SAMPLER: Final = "temperature, top-k, top-p"
 """Recorded: another order gives other answers."""
@@ -64,6 +75,7 @@ class LlamaModel:
         )
         self._engine = Engine(library, self._file, shape)
         self._batching = Batching(self._engine, settings.slots)
+        self._vocabulary = LlamaVocabulary(self._engine, special=settings.special_tokens)
         self._answering = threading.Lock()
         """Held while an iterator of `answer` is in use."""
         self._working = threading.Lock()
@@ -82,6 +94,7 @@ class LlamaModel:
         return Capabilities(
             completion=True,
             chat=self._template is not None,
+            score=True,
             context_tokens=self._engine.context_tokens,
             # Rows of one expert are computed together, so that company changes the order of additions;
             # and GPU kernels were not examined. One slot has no company.
@@ -131,24 +144,66 @@ class LlamaModel:
 
     def _answer(self, feeder: Feeder) -> Iterator[Response]:
         batching = self._batching
+        waiting: list[Request] = []
+        """Continuations that are scored together: what they share is computed once."""
         while True:
-            while batching.room and (request := feeder.take(wait=not batching.busy)) is not None:
+            while batching.room and len(waiting) < BLOCK:
+                patience = PATIENCE_SECONDS if waiting else None
+                request = feeder.take(wait=not batching.busy, seconds=patience)
+                if request is None:
+                    break
+                if request.continuation is not None:
+                    waiting.append(request)
+                    continue
                 with self._working:
                     response = self._begin(request)
                 if response is not None:
                     yield response
-            if not batching.busy:
+            if waiting and batching.room:
+                yield from self._score(waiting)
+                waiting = []
+            elif batching.busy:
+                with self._working:
+                    ended = batching.advance()
+                yield from ended
+            else:
                 return
+
+    def _score(self, requests: Sequence[Request]) -> Iterator[Response]:
+        """Responses to continuations, as they are done."""
+        started = time.monotonic()
+        asked = []
+        for request in requests:
+            planned = self._plan(request)
+            if isinstance(planned, Response):
+                yield planned
+            elif planned.stretches:
+                asked.append(Scored(request, planned))
+            else:
+                yield _scored(Scored(request, planned), started)
+        found = score(asked, self._batching)
+        while True:
             with self._working:
-                ended = batching.advance()
-            yield from ended
+                one = next(found, None)
+            if one is None:
+                return
+            yield _scored(one, started)
+
+    def _plan(self, request: Request) -> Plan | Response:
+        """What is to be computed, or the response where nothing can be."""
+        try:
+            prompt, continuation = self._text(request.prompt), request.continuation or ""
+            return plan(prompt, continuation, request.scoring, self._vocabulary, self._engine.context_tokens)
+        except NotScorableError as error:
+            return Response(request=request.key, finish=error.finish, reason=error.reason)
+        except RenderingError as error:
+            return Response(request=request.key, finish=Finish.MODEL_ERROR, reason=str(error))
+        except UnicodeEncodeError:
+            reason = "prompt or continuation holds half of a surrogate pair: it is no text"
+            return Response(request=request.key, finish=Finish.MODEL_ERROR, reason=reason)
 
     def _begin(self, request: Request) -> Response | None:
-        """Starts on a request; its response if there is nothing left to do."""
-        if request.continuation is not None:
-            raise ModelError(
-                f"model {self._identity.name!r} cannot score continuations: it generates text only"
-            )
+        """Starts on a request that generates; its response if there is nothing left to do."""
         if (fault := _fault(request.sampling)) is not None:
             return Response(request=request.key, finish=Finish.MODEL_ERROR, reason=fault)
         try:
@@ -182,15 +237,19 @@ class LlamaModel:
 
     def _tokens(self, prompt: Prompted) -> list[int]:
         """Raises RenderingError, UnicodeEncodeError; ModelError for messages to a base model."""
-        special = self._settings.special_tokens
+        special = self._settings.special_tokens or not isinstance(prompt, str)
+        return self._engine.tokenize(self._text(prompt), special=special)
+
+    def _text(self, prompt: Prompted) -> str:
+        """Raises RenderingError; ModelError for messages to a base model."""
         if isinstance(prompt, str):
-            return self._engine.tokenize(prompt, special=special)
+            return prompt
         if self._template is None:
             raise ModelError(
                 f"model {self._identity.name!r} is a base model: it has no chat template and cannot answer "
                 "messages; use --form completion, or an instruct model"
             )
-        return self._engine.tokenize(self._template.render(prompt), special=True)
+        return self._template.render(prompt)
 
     def _read_template(self, file: GgufModel) -> ChatTemplate | None:
         if file.template is None:
@@ -204,6 +263,11 @@ class LlamaModel:
             eos=engine.token_text(engine.eos),
             today=self._settings.today,
         )
+
+    def _said(self) -> dict[str, object]:
+        """A system prompt that nobody gave: the template's own."""
+        said = None if self._template is None else text_of_its_own(self._template)
+        return {} if said is None else {"template_says": said}
 
     def _identify(self, name: str, backend: str) -> Identity:
         today, template = self._settings.today, self._file.template
@@ -222,8 +286,33 @@ class LlamaModel:
                 "special_tokens": self._settings.special_tokens,
                 "today": today.isoformat() if today is not None else None,
                 "sampler": SAMPLER,
+                **self._said(),
             },
         )
+
+
+def _scored(one: Scored, started: float) -> Response:
+    """What a scored request came to."""
+    plan, logprobs = one.plan, one.values()
+    if any(math.isnan(value) for value in logprobs):
+        return Response(
+            request=one.request.key,
+            finish=Finish.MODEL_ERROR,
+            reason="the model computed no usable numbers: a logit is NaN",
+            prompt_tokens=plan.prompt_tokens,
+        )
+    return Response(
+        request=one.request.key,
+        prompt_tokens=plan.prompt_tokens,
+        completion_tokens=len(logprobs),
+        logprobs=logprobs,
+        greedy=one.greedy,
+        tokens=plan.tokens,
+        scored_bytes=plan.scored_bytes,
+        cut_tokens=plan.cut_tokens,
+        reason=plan.remark,
+        seconds=time.monotonic() - started,
+    )
 
 
 def _fault(sampling: Sampling) -> str | None:
