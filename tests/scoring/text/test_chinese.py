@@ -78,6 +78,11 @@ def test_f1_is_symmetric_and_1_exactly_where_the_tokens_are_equal(prediction: st
     assert (value == 1) is same
 
 
+def test_an_answer_of_a_megabyte_is_scored() -> None:
+    assert cmrc2018_f1("东西" * 250_000 + "北京市", ["北京市"]) == pytest.approx(6 / 500_006)
+    assert cmrc2018_f1("x" * 1_000_000, ["北京市"]) == 0.0
+
+
 def test_the_scorer_gives_both_scores() -> None:
     outcome = graded(Cmrc2018Match(), "<think>上海？</think>北京市", "北京")
     assert outcome.scores == pytest.approx({"exact": 0.0, "f1": 0.8})

@@ -7,6 +7,7 @@ split into words by the rules of the Penn Treebank (mixed segmentation).
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -49,13 +50,23 @@ def cmrc2018_tokens(text: str) -> list[str]:
 
 
 def _words(run: str) -> list[str]:
-    return _split(run) if run and not run.isspace() else []
+    if not run or run.isspace():
+        return []
+    return list(_split_short(run) if len(run) <= _SHORT else _split(run))
+
+
+_SHORT = 64
+"""Characters of a run that is worth remembering: numbers and names come again."""
 
 
 @lru_cache(maxsize=4096)
+def _split_short(run: str) -> tuple[str, ...]:
+    return tuple(_split(run))
+
+
 def _split(run: str) -> list[str]:
-    if run.isalnum():
-        return [run] if run not in _SPLIT_WORDS else list(english_words().tokenize(run))
+    if run.isalnum() and run not in _SPLIT_WORDS:
+        return [run]
     return list(english_words().tokenize(run))
 
 
@@ -63,15 +74,19 @@ _SPLIT_WORDS = frozenset(("cannot", "gimme", "gonna", "gotta", "lemme", "wanna")
 """Words without any other sign that the Penn Treebank takes apart."""
 
 
-def _longest_common_run(first: Sequence[str], second: Sequence[str]) -> int:
-    """Length of the longest run of tokens that both have; the script calls it LCS."""
+def _longest_common_run(wanted: Sequence[str], said: Sequence[str]) -> int:
+    """Length of the longest run of tokens that both have; the script calls it LCS.
+
+    Only places where tokens are equal are visited, so that a long answer costs what it shares.
+    """
+    places: dict[str, list[int]] = defaultdict(list)
+    for place, token in enumerate(wanted):
+        places[token].append(place)
     best = 0
-    before = [0] * (len(second) + 1)
-    for one in first:
-        row = [0]
-        row += [before[place] + 1 if one == other else 0 for place, other in enumerate(second)]
-        best = max(best, *row)
-        before = row
+    before: dict[int, int] = {}
+    for token in said:
+        before = {place: before.get(place - 1, 0) + 1 for place in places.get(token, ())}
+        best = max(best, *before.values()) if before else best
     return best
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from probatum.core.records import Item, Outcome, Response
 from probatum.extraction import Extractor
@@ -50,7 +49,6 @@ def truthful_overlap(prediction: str, true: Sequence[str], false: Sequence[str])
     return values
 
 
-@lru_cache(maxsize=1024)
 def _overlaps(prediction: str, reference: str) -> tuple[float, ...]:
     bleu = (
         bleu_metric("intl", lower_case=False, effective=False).corpus_score([prediction], [[reference]]).score
