@@ -23,6 +23,8 @@ from probatum.extraction.mathematics import find_math
         ("Final Answer: The largest $n$ is 34.", "34", "declared:line"),
         (r"The answer is $x = 3$, since $y = 2$.", "$x = 3$", "phrase:answer"),
         ("答案：$x<3$", "$x<3$", "declared:line"),
+        ("答：小明有12元钱。", "12", "declared:line"),
+        ("owns all four is **73**.\n\n---\n\n✅ Final Answer: **73**", "73", "phrase:answer"),
         ("最终答案是 12 元。", "12 元", "phrase:answer"),
         (r"\frac{1}{2}", r"\frac{1}{2}", "whole:math"),
         ("512 and 729", "512 and 729", "whole:math"),

@@ -202,6 +202,8 @@ _FUNCTIONS = frozenset(
         "union",
     ]
 )
+_HAN_SENTENCE = re.compile(r"[\u4e00-\u9fff]{2,}[^\d\u4e00-\u9fff]{0,6}\d+[^\d]{0,4}[\u4e00-\u9fff]")
+"""小明有12元: a number between Chinese words."""
 _MOST_WORDS = 3
 """Words of an answer that is no sentence: `12 red apples`."""
 _TELLS = re.compile(
@@ -216,7 +218,7 @@ _SHORT = 300
 def _is_prose(part: str) -> bool:
     """Whether a part of a text is a sentence, rather than an answer with a unit."""
     plain = re.sub(r"\\text[a-z]{0,6}\s?\{[^{}]*\}|\\[a-zA-Z]+", " ", _SEGMENT.sub(" ", part))
-    if _TELLS.search(plain):
+    if _TELLS.search(plain) or _HAN_SENTENCE.search(plain):
         return True
     return sum(each.lower() not in _FUNCTIONS for each in _WORD.findall(plain)) > _MOST_WORDS
 
@@ -324,7 +326,7 @@ def _with_unit(folded: str, span: Span, limit: int) -> Span:
 
 
 _NUMBER = re.compile(
-    r"(?<![\w.,\\])(?:[$€£¥]\s?)?[-+]?\d+(?:[.,]\d+)*(?:\s?/\s?\d+)?(?:\s?(?:%|\$|€|£|¥|°|[a-zA-Z]{1,3}[²³]|percent\b))?(?!\w)"
+    r"(?<![A-Za-z0-9_.,\\])(?:[$€£¥]\s?)?[-+]?\d+(?:[.,]\d+)*(?:\s?/\s?\d+)?(?:\s?(?:%|\$|€|£|¥|°|[a-zA-Z]{1,3}[²³]|percent\b))?(?![A-Za-z0-9_])"
 )
 
 

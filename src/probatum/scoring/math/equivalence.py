@@ -105,16 +105,28 @@ def compare_answers(a: str, b: str, conventions: Conventions = USUAL) -> Equival
         return Equivalence(True, "same writing", "the same writing")
     if one.writing > two.writing:  # one order for both, whatever is done below
         one, two = two, one
+    found = _within_count(one, two, conventions)
+    if found.verdict is False and one.family and two.family:
+        return _unknown("family", "two families over the integers may be the same in other writings")
+    return found
+
+
+def _within_count(one: Answer, two: Answer, conventions: Conventions) -> Equivalence:
     try:
         with counted():
             return _any_reading(one, two, conventions)
     except TooLarge as limit:
-        return Equivalence(None, "limit", str(limit))
+        return _unknown("limit", str(limit))
     except ZeroDivisionError:
-        return Equivalence(None, "undefined", "a division by zero")
+        return _unknown("undefined", "a division by zero")
 
 
 def _any_reading(one: Answer, two: Answer, conventions: Conventions) -> Equivalence:
+    if not _understood(one) or not _understood(two):
+        if one.plain == two.plain:
+            return Equivalence(True, "text", "the same writing but for blanks")
+        problem = one.problem or two.problem or "an answer has no reading"
+        return Equivalence(None, "not read", problem)
     comparison = _Comparison(conventions, one.letters, two.letters)
     first: Equivalence | None = None
     for left in one.readings:
@@ -123,9 +135,11 @@ def _any_reading(one: Answer, two: Answer, conventions: Conventions) -> Equivale
             if found.verdict:
                 return found
             first = first or found
-    if first is None or (first.rule == "type" and (one.problem or two.problem)):
-        return Equivalence(None, "not read", one.problem or two.problem or "an answer has no reading")
-    return first
+    return first if first is not None else Equivalence(None, "not read", "an answer has no reading")
+
+
+def _understood(answer: Answer) -> bool:
+    return all(not isinstance(value, Text) or value.understood for value in answer.readings)
 
 
 _STEPS_OF_FORM: Final = 15_000
@@ -239,9 +253,6 @@ class _Comparison:
             isinstance(one, Text) and isinstance(two, Text) and one.words == two.words
         ):
             return Equivalence(True, "text", "the same words")
-        for value in (one, two):
-            if isinstance(value, Text) and not value.understood:
-                return _unknown("not read", "an answer is no expression that can be read")
         if isinstance(one, Text) and isinstance(two, Text):
             return _no("text", "the words differ")
         text, other = (one, two) if isinstance(one, Text) else (two, one)
@@ -434,7 +445,7 @@ class _Comparison:
 
     def region_and_collection(self, one: Region, two: Collection) -> Equivalence:
         try:
-            if two.kind == "list":
+            if two.kind == "list" and not any(isinstance(item, Scalar) for item in two.items):
                 return self.regions(one, unite([as_region(item) for item in two.items]))
             return self.regions(one, as_region(two))
         except (Unreadable, Unordered):

@@ -518,7 +518,7 @@ def _power_of_term(monomial: Monomial, value: Fraction, exponent: Exponent) -> F
             (only,) = powers
             powers = _normal(only, _UNIT)
         size = max(value.numerator.bit_length(), value.denominator.bit_length())
-        if abs(value) == 1 or size * abs(exponent) <= _BITS:
+        if abs(value) == 1 or abs(exponent) == 1 or size * abs(exponent) <= _BITS:
             return Form(powers).scaled(value**exponent)
         huge = Form(
             {tuple(sorted((p, _plain(n * exponent)) for p, n in rational_factors(abs(value)))): _UNIT}

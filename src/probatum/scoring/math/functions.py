@@ -14,7 +14,8 @@ from probatum.scoring.math.numeric import real_value
 
 __all__ = ["FUNCTIONS", "absolute", "binomial", "factorial_of", "logarithm", "root"]
 
-_LARGEST_FACTORIAL = 300
+_LARGEST_FACTORIAL = 2_200
+"""Its factorial has 21,000 bits."""
 _MOST_ANGLES = 4
 """Angles of a sum that is taken apart: the terms double with each."""
 _LARGEST_MULTIPLE = 12
@@ -112,7 +113,7 @@ def binomial(top: Form, under: Form) -> Form:
     """The binomial coefficient, written out for small integers."""
     n, k = top.integer, under.integer
     if n is not None and k is not None and n >= 0 and k >= 0:
-        if n > 10 * _LARGEST_FACTORIAL:
+        if n > _LARGEST_FACTORIAL:
             raise TooLarge(f"a binomial coefficient of {n if n < 10**9 else 'a large number'}")
         return Form.of(comb(n, k))
     if k is not None and 0 <= k <= _LARGEST_MULTIPLE:

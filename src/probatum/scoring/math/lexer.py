@@ -57,14 +57,29 @@ _RAISED: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ", "01234567
 _LOWERED: Final = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 _RAISED_RUN: Final = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ]+")
 _LOWERED_RUN: Final = re.compile(r"[₀₁₂₃₄₅₆₇₈₉]+")
-_TWICE: Final = re.compile(r"\\\\(?=[a-zA-Z({\[%$])")
+_TWICE: Final = re.compile(r"\\\\(?:(?P<name>[a-zA-Z]+)|(?=[({\[%$]))")
 _PHRASE: Final = re.compile(r"\s+[a-z]{3,}")
+_COMMANDS: Final = (
+    STRUCTURES
+    | GREEK
+    | RELATIONS.keys()
+    | FUNCTION_NAMES.keys()
+    | SYNONYMS.keys()
+    | set(TEXT_COMMANDS.split("|"))
+    | {"left", "right", "begin", "end", "quad", "qquad", "boxed", "fbox", "displaystyle", "overline"}
+)
 _LOST_LEFT: Final = re.compile(r"\\le(?=\s?[(\[].*\\right)", re.DOTALL)
 _CIRCLED: Final = re.compile(r"\\textcircled\s?\{(\d{1,2})\}")
 _DELIMITERS: Final = re.compile(r"\\[()\[\]]|(?<!\\)\$+")
 _AMOUNT: Final = re.compile(
     r"^\s*([-+]?)\s*\$\s*(?=\d[\d,.]*\s*$)|^\s*([-+]?)\s*\$\s*(?=[\d,.]+(?:\s[a-z ]+)?$)"
 )
+
+
+def _once(found: re.Match[str]) -> str:
+    """A command whose backslash was escaped once more; before any other word it ends a line."""
+    name = found["name"]
+    return found[0] if name and name not in _COMMANDS else "\\" + (name or "")
 
 
 def clean(text: str) -> str:
@@ -81,7 +96,7 @@ def clean(text: str) -> str:
         if "$" in text:
             text = _AMOUNT.sub(r"\1\2\\$", text) if text.count("$") == 1 else text
         if "\\\\" in text and "\\begin" not in text:
-            text = _TWICE.sub(lambda _: "\\", text)
+            text = _TWICE.sub(_once, text)
         if text.startswith("\\le"):  # \\left, as a published data set spells it
             text = _LOST_LEFT.sub(r"\\left", text, count=1)
         if "\\textcircled" in text:
@@ -241,7 +256,7 @@ class _Lexer:
         elif words.strip(" ,").lower() in JOINS:
             self.add("join", JOINS[words.strip(" ,").lower()])
         elif font in {"vec", "overrightarrow", "hat", "bar", "tilde", "dot", "ddot", "widehat"}:
-            self.add("name", f"{font} {words}")
+            self.add("name", f"{'vec' if font == 'overrightarrow' else font} {words}")
         elif re.fullmatch(r"[-+\d.,/ :]+|[a-zA-Z]", words):
             text = (
                 font.startswith("text")

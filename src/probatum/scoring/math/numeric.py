@@ -32,7 +32,7 @@ three, between −1 and 1 at three more, and between 0 and 1/2 at the last."""
 _POSITIVE: Final = 3
 _SMALL: Final = 6
 _INTEGERS: Final = frozenset(["factorial", "binomial", "sum", "prod", "gcd", "lcm"])
-"""Functions of integers: then all variables are integers, from 3 to 13."""
+"""Functions of integers: then, and where −1 is raised to a power, all variables are integers from 3 to 13."""
 _EXTREMES: Final = frozenset({"max", "min"})
 _UNKNOWN: Final = frozenset({"overline"})
 """Functions that have relations between their values, but are not computed here."""
@@ -394,7 +394,10 @@ def agree(difference: Form) -> Comparison:
     """
     atoms = difference.every_atom()
     free = any(each.kind in {"variable", "function"} for each in atoms)
-    integers = any(each.name in _INTEGERS for each in atoms if each.kind == "function")
+    integers = any(
+        each.name in _INTEGERS if each.kind == "function" else each.kind == "constant" and each.name == "-1"
+        for each in atoms
+    )
     seen = 0
     for point in range(_POINTS if free else 1):
         try:

@@ -104,12 +104,12 @@ class Parser(Cursor):
         """Values by commas, semicolons, `and`, `or`."""
         groups: list[list[Value]] = [self.element()]
         joins: list[str] = []
-        while (join := self.take(",", ";", "join")) is not None:
-            while self.next_is("join", ","):
-                join = self.expect("join", ",")
+        while (join := self.take(",", ";", "join", "row")) is not None:
+            while self.next_is("join", ",", "row"):
+                join = self.expect("join", ",", "row")
             if self.token is END:
                 break
-            sign = join.text if join.kind == "join" else join.kind
+            sign = join.text if join.kind == "join" else {"row": ","}.get(join.kind, join.kind)
             joins.append(sign)
             if sign == ";":
                 groups.append(self.element())
@@ -491,6 +491,9 @@ class Parser(Cursor):
         else:
             token = self.expect("number", "name", "word")
             index = Form.of(token.value) if token.value is not None else variable(token.text)
+        combination = self._combination(name, index)
+        if combination is not None:
+            return combination
         name += self._primes()
         if index.constant is not None:
             full = f"{name}_{index.key}"
@@ -498,6 +501,18 @@ class Parser(Cursor):
                 return Scalar(function(full, *map(form_of, self._arguments())))
             return Scalar(variable(full))
         return Scalar(function(f"{name}_", index))
+
+    def _combination(self, name: str, index: Form) -> Value | None:
+        """C_5^2 and A_5^2, as combinations and arrangements are written in China."""
+        start, n = self.at, index.integer
+        if name not in {"C", "A"} or n is None or self.take("^") is None:
+            return None
+        k = form_of(self.nested(self.argument)).integer
+        if k is None or not 0 < k <= n or n < PAIR:
+            self.at = start
+            return None
+        chosen = binomial(Form.of(n), Form.of(k))
+        return Scalar(chosen if name == "C" else chosen * factorial_of(Form.of(k)))
 
     def _index_in_braces(self) -> Form:
         """An index: an expression, or a row of names that mean nothing but themselves (S_{ABC}, a_{i,j})."""

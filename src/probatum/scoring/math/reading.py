@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
@@ -25,12 +25,16 @@ class Answer:
     """Cleaned; empty where there is nothing."""
     letters: str
     """The writing without markup, blanks, brackets and case: what words are compared by."""
+    plain: str
+    """The writing without blanks and sizes of brackets: what is not understood is compared by."""
     readings: tuple[Value, ...]
     """The first one is the usual one. A `Text` that is not understood where nothing parses."""
     problem: str = ""
     """Why the whole did not parse; empty where it did."""
     undefined: bool = False
     """A division by zero: equal to nothing, itself included."""
+    family: bool = False
+    """Holds for every integer that it names (`2kπ, k ∈ ℤ`): other writings may be the same family."""
 
 
 _COMMA: Final = re.compile(r"(?<![\d.,])(\d+),(?!0+(?!\d))(\d{2,})(?![\d.,])")
@@ -41,14 +45,13 @@ _DATE: Final = re.compile(
 """A date is no difference and no quotient."""
 _MARKUP: Final = re.compile(
     r"\\(?:text|textbf|textit|textrm|mbox|mathrm|mathbf|mathit|operatorname|boxed|left|right|quad|qquad|displaystyle)"
-    r"(?![a-zA-Z])|\\[,;:! ]|[{}()\[\]\s~$*.,'\"]"
+    r"(?![a-zA-Z])|\\[,;:! ]|[{}()\[\]\s~$*]|(?<!\d)[.,]|[.,](?!\d)|(?<![\w)}\]])['\"]|['\"](?=\w)"
 )
 _WORDS: Final = re.compile(r"[^\W\d_](?:[^\W_]|[\s,.'’\"()-])*")
 _EVERYTHING: Final = frozenset(
     (
         "allrealnumbers",
         "allreals",
-        "allrealx",
         "everyrealnumber",
         "anyrealnumber",
         "realnumbers",
@@ -67,7 +70,6 @@ _NOTHING: Final = frozenset(
         "theemptyset",
         "无解",
         "空集",
-        "无实数解",
     )
 )
 _SAME_WORDS: Final[Mapping[str, str]] = {
@@ -86,33 +88,52 @@ def read_answer(text: str) -> Answer:
     """
     writing = clean(text)
     if not writing:
-        return Answer("", "", ())
-    letters = _letters(writing)
-    if letters in _EVERYTHING:
-        return Answer(writing, letters, (EVERYTHING,))
-    if _DATE.fullmatch(writing):
-        return Answer(writing, letters, (Text(letters),))
-    if letters in _NOTHING:
-        return Answer(writing, letters, (NOTHING,))
-    value, problem, undefined = _parsed(writing)
+        return Answer("", "", "", ())
+    letters, plain = _letters(writing), _SIZES.sub("", writing)
+    known = _known(letters, writing)
+    if known is not None:
+        return Answer(writing, letters, plain, (known,))
+    family = _FAMILY.search(writing)
+    body = writing[: family.start()] if family is not None else writing
+    value, problem, undefined = _parsed(body)
     if value is None:
-        plain = _MARKED.sub(r"\1", writing)
-        words = _WORDS.fullmatch(plain) is not None
-        return Answer(writing, letters, (Text(letters, understood=words),), problem, undefined)
-    readings = [value]
+        words = _WORDS.fullmatch(_MARKED.sub(r"\1", writing)) is not None
+        return Answer(writing, letters, plain, (Text(letters, understood=words),), problem, undefined)
+    readings = (value, *_other_readings(body))
+    return Answer(writing, letters, plain, readings, family=family is not None)
+
+
+def _known(letters: str, writing: str) -> Value | None:
+    """Words that name a set, and dates."""
+    if letters in _EVERYTHING:
+        return EVERYTHING
+    if letters in _NOTHING:
+        return NOTHING
+    return Text(letters) if _DATE.fullmatch(writing) else None
+
+
+def _other_readings(writing: str) -> Iterator[Value]:
+    """With a comma as the decimal sign; with a letter as a unit (5 m)."""
     if "," in writing and not _BRACKETS.search(writing) and len(_COMMA.findall(writing)) == 1:
         other = _COMMA.sub(r"\1.\2", writing, count=1)
         second = _parsed(other)[0] if "," not in other else None
-        readings += [second] if second is not None else []
+        if second is not None:
+            yield second
     letter = _LETTER_UNIT.fullmatch(writing)
-    if letter is not None:  # 5 m: five metres, or five times m
+    if letter is not None:
         second = _parsed(letter["number"])[0]
-        readings += [replace(second, unit=letter["unit"])] if isinstance(second, Scalar) else []
-    return Answer(writing, letters, tuple(readings))
+        if isinstance(second, Scalar):
+            yield replace(second, unit=letter["unit"])
 
 
+_SIZES: Final = re.compile(r"\s|\\(?:left|right|displaystyle|[bB]igg?[lrm]?)(?![a-zA-Z])|\\[,;:! ]")
+_FAMILY: Final = re.compile(
+    r"\s*[,(]?\s*(?:\\(?:quad|text\{\s*(?:where|for)\s*\}))?\s*[knmlt]\s*\\in\s*"
+    r"(?:\\mathbb\s?\{?[ZN]\}?|\\mathbf\s?\{?[ZN]\}?|\\mathrm\s?\{?[ZN]\}?|[ZN])(?:\^?\{?[*+]\}?)?\s*\)?$"
+)
 _LETTER_UNIT: Final = re.compile(
-    r"(?P<number>-?[\d.,]+(?:(?<=[.,]\d)|(?<=[.,]\d\d)|(?<=[.,]\d\d\d)|\s))\s?(?P<unit>[mgshLlNJWVAK](?:\^\{?[23]\}?)?)"
+    r"(?P<number>-?[\d.,]+(?:\s*(?:\\times|\\cdot)\s*10\^\{?-?\d+\}?\s"
+    r"|(?<=[.,]\d)|(?<=[.,]\d\d)|(?<=[.,]\d\d\d)|\s))\s?(?P<unit>[mgshLlNJWVAK](?:\^\{?[23]\}?)?)"
 )
 _BRACKETS: Final = re.compile(r"[(\[{]")
 _MARKED: Final = re.compile(r"\\(?:text|textbf|textit|textrm|mbox|mathrm|mathbf|operatorname)\s?\{([^{}]*)\}")

@@ -68,7 +68,7 @@ def as_region(value: Value) -> Region:
     if isinstance(value, Collection) and value.kind in {"tuple", "bracket"} and len(value.items) == PAIR:
         closed = value.kind == "bracket"
         return interval(list(value.items), low_closed=closed, high_closed=closed)
-    if isinstance(value, Collection) and value.kind == "set":
+    if isinstance(value, Collection) and value.kind in {"set", "list"}:
         try:
             return unite([point(form_of(item)) for item in value.items])
         except Unordered:
