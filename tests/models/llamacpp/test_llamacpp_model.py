@@ -234,12 +234,6 @@ def test_a_base_model_refuses_messages_and_says_what_to_do(loop):
         loop.count_tokens((Message("user", "hi"),))
 
 
-def test_continuations_are_not_scored(loop):
-    assert not loop.capabilities.score
-    with pytest.raises(ModelError, match="cannot score"):
-        list(loop.answer([Request(item_id="1", prompt="a", continuation="b")]))
-
-
 # ── what it says of itself ──────────────────────────────────────────────────────────────────────────
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -121,6 +121,18 @@ class Batching:
         slot.sample = sample
         return None
 
+    def logits(self, tokens: list[int], wanted: range) -> Iterator[tuple[int, Logits]]:
+        """Logits at places of a prompt, each with its place; a slot must be idle.
+
+        They are overwritten by the next, and all must be taken.
+        """
+        slot = self._place(tokens, before=wanted.start)
+        shared = len(slot.prompt)
+        slot.prompt, slot.after = [], None  # nothing to rely on, until all is there
+        yield from self._engine.prompt_logits(slot.index, tokens, shared, wanted)
+        self.evaluated += len(tokens) - shared
+        slot.prompt, slot.used = tokens, next(self._clock)
+
     def advance(self) -> list[Response]:
         """One more token for every sample; the responses of those that end."""
         rows = [self._row(slot) for slot in self._rows]
@@ -153,16 +165,20 @@ class Batching:
             slot.prompt, slot.after = [], None
         self._engine.keep(slot.index, len(slot.prompt))
 
-    def _place(self, prompt: list[int]) -> _Slot:
+    def _place(self, prompt: list[int], before: int | None = None) -> _Slot:
         """An idle slot that holds as much of the prompt as any slot does.
 
         Only whole blocks from the beginning are shared, or the whole prompt: so that what a sequence
-        holds was always computed in the same blocks, wherever it comes from.
+        holds was always computed in the same blocks, wherever it comes from. With `before`, the whole is not
+        shared either: the logits from that place on are wanted.
         """
         idle = [slot for slot in self._slots if slot.sample is None]
-        donors = [slot for slot in self._slots if slot.after is not None and self._engine.trims]
-        whole = [slot for slot in donors if slot.prompt == prompt]
-        shares = {slot.index: self._shared(slot.prompt, prompt) for slot in donors}
+        donors = [slot for slot in self._slots if slot.prompt and self._engine.trims]
+        whole = [
+            slot for slot in donors if before is None and slot.after is not None and slot.prompt == prompt
+        ]
+        room = len(prompt) - 1 if before is None else before
+        shares = {slot.index: self._shared(slot.prompt, prompt, room) for slot in donors}
         donor = max(whole or donors, key=lambda slot: (shares[slot.index], slot.sample is None), default=None)
         length = len(prompt) if whole else shares[donor.index] if donor else 0
         if donor is not None and donor.sample is None and length:
@@ -178,10 +194,10 @@ class Batching:
         target.prompt = prompt[:length]
         return target
 
-    def _shared(self, held: Sequence[int], prompt: Sequence[int]) -> int:
-        """Tokens of the whole blocks in which the two begin alike, at least one token left to evaluate."""
+    def _shared(self, held: Sequence[int], prompt: Sequence[int], most: int) -> int:
+        """Tokens of the whole blocks in which the two begin alike, within the first `most` tokens."""
         same = next(
             (place for place, (one, other) in enumerate(zip(held, prompt, strict=False)) if one != other),
             min(len(held), len(prompt)),
         )
-        return min(same, len(prompt) - 1) // self._engine.batch_tokens * self._engine.batch_tokens
+        return min(same, most) // self._engine.batch_tokens * self._engine.batch_tokens

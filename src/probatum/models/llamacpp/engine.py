@@ -16,7 +16,7 @@ import contextlib
 import ctypes
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from ctypes import POINTER, c_char_p, c_float, c_int8, c_int32
 from dataclasses import dataclass
 from typing import Any, Final
@@ -93,7 +93,10 @@ class Engine:
         """Whether a GPU may do the work."""
         self._batch = _Rows(max(self.rows, self.batch_tokens))
         self._pieces: dict[int, bytes] = {}
+        self._spellings: dict[int, bytes] = {}
         bos = int(library.llama_vocab_bos(self._vocabulary))
+        self.first = bos
+        """The token that begins a text, whether or not the tokenizer adds it; negative if there is none."""
         self.bos = bos if bos >= 0 and library.llama_vocab_get_add_bos(self._vocabulary) else None
         """The token that every prompt begins with, if the tokenizer says that it should."""
         self.filler = max(bos, 0)
@@ -103,6 +106,17 @@ class Engine:
 
     def tokenize(self, text: str, *, special: bool) -> list[int]:
         """Tokens of a whole prompt, with the beginning-of-text token exactly once where it belongs.
+
+        Raises:
+            UnicodeEncodeError: the text holds half of a surrogate pair.
+        """
+        tokens = self.encode(text, special=special)
+        if self.bos is not None and tokens[:1] != [self.bos]:
+            tokens.insert(0, self.bos)
+        return tokens
+
+    def encode(self, text: str, *, special: bool) -> list[int]:
+        """Tokens of a text, none added.
 
         Raises:
             UnicodeEncodeError: the text holds half of a surrogate pair.
@@ -120,16 +134,20 @@ class Engine:
                 count = call(self._vocabulary, content, len(content), buffer, room, False, special)
         if count < 0:
             raise ModelError(f"llama.cpp cannot tokenise a text of {len(content)} bytes")
-        tokens = list(buffer[:count])
-        if self.bos is not None and tokens[:1] != [self.bos]:
-            tokens.insert(0, self.bos)
-        return tokens
+        return list(buffer[:count])
 
     def piece(self, token: int) -> bytes:
         """The bytes that a token stands for; none for a control token."""
         known = self._pieces.get(token)
         if known is None:
-            known = self._pieces[token] = self._read_piece(token)
+            known = self._pieces[token] = self._read_piece(token, special=False)
+        return known
+
+    def spelling(self, token: int) -> bytes:
+        """The bytes that a token is written with in a prompt, a control token's name included."""
+        known = self._spellings.get(token)
+        if known is None:
+            known = self._spellings[token] = self._read_piece(token, special=True)
         return known
 
     def ends(self, token: int) -> bool:
@@ -153,12 +171,25 @@ class Engine:
 
         `start` is a multiple of the block length, and less than the number of tokens.
         """
-        length = len(tokens)
-        for begin in range(start, length, self.batch_tokens):
+        last = range(len(tokens) - 1, len(tokens))
+        [(_, logits)] = self.prompt_logits(sequence, tokens, start, last)
+        return logits.copy()
+
+    def prompt_logits(
+        self, sequence: int, tokens: Sequence[int], start: int, wanted: range
+    ) -> Iterator[tuple[int, Logits]]:
+        """Evaluates `tokens[start:]` block by block; gives logits at the wanted places, each with its place.
+
+        They are overwritten when the next are taken. All must be taken, else the rest is not evaluated.
+        """
+        for begin in range(start, len(tokens), self.batch_tokens):
             block = tokens[begin : begin + self.batch_tokens]
             rows = [(token, begin + place, sequence) for place, token in enumerate(block)]
-            self._decode(rows, wanted=[begin + place == length - 1 for place in range(len(block))])
-        return self._logits((length - 1 - start) % self.batch_tokens).copy()
+            here = [begin + place in wanted for place in range(len(block))]
+            self._decode(rows, here)
+            for place, asked in enumerate(here):
+                if asked:
+                    yield begin + place, self._logits(place)
 
     def step(self, rows: Sequence[tuple[int, int]]) -> list[Logits]:
         """One more token for every sequence: (token, position) of each, idle ones included.
@@ -272,12 +303,12 @@ class Engine:
         values = (c_float * self.vocabulary_size).from_address(address)
         return np.ctypeslib.as_array(values)
 
-    def _read_piece(self, token: int) -> bytes:
+    def _read_piece(self, token: int, *, special: bool) -> bytes:
         room = 64
         while True:
             buffer = ctypes.create_string_buffer(room)
             text = ctypes.cast(buffer, c_char_p)
-            count = self._library.llama_token_to_piece(self._vocabulary, token, text, room, 0, False)
+            count = self._library.llama_token_to_piece(self._vocabulary, token, text, room, 0, special)
             if count >= 0:
                 return buffer.raw[:count]
             room = -count
