@@ -18,6 +18,7 @@ from probatum.scoring.rules import (
     word_span,
     words,
 )
+from probatum.scoring.rules.sentences import japanese_lines
 from probatum.scoring.rules.words import capital_words
 
 
@@ -107,6 +108,20 @@ def test_sentences_are_parts_of_the_text_in_order(text: str) -> None:
     for sentence in sentences(text):
         place = text.index(sentence, place) + len(sentence)
         assert any(map(str.isalnum, sentence))
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("雨です。  \n雪です！\n", 2),
+        ("彼は「雨だ。」と言った。", 1),
+        ("雪（白い。）です", 1),
+        ("私の  \n猫です。", 1),
+        ("見出し\n\n雨です。本当？！", 4),
+    ],
+)
+def test_the_published_japanese_checker_counts_lines_and_full_stops(text: str, count: int) -> None:
+    assert len(japanese_lines(text)) == count
 
 
 def test_a_long_text_without_an_end_takes_linear_time() -> None:

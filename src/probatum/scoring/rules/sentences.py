@@ -160,7 +160,7 @@ def japanese_lines(text: str) -> list[str]:
     """
     lines: list[str] = []
     goes_on = False
-    for line in text.strip().splitlines():
+    for line in map(str.rstrip, text.strip().splitlines()):
         if goes_on:
             lines[-1] += line
         else:
@@ -175,7 +175,7 @@ def japanese_lines(text: str) -> list[str]:
         for end in _JAPANESE_END.finditer(masked):
             found.append(line[start : end.end()])
             start = end.end()
-        if start < len(line):
+        if line[start:].strip():
             found.append(line[start:])
     return found
 
