@@ -25,6 +25,7 @@ from . import execution
 from .files import Data
 from .grading import Answer, grade, held_against, score_of
 from .rows import Difference, Family, Finding, NoMaterial, Prose, Rate, Row
+from .several import for_each_file
 
 __all__ = ["FAMILIES"]
 
@@ -416,16 +417,22 @@ def _same_answer(each: Mapping[str, Any]) -> tuple[bool, str]:
 
 
 FAMILIES = (
-    Family(
-        "equivalences", lambda row: any("equivalence_cases" in each for each in row.inputs), _equivalences
-    ),
+    Family("equivalences", holds("equivalence_cases"), _equivalences),
     Family(
         "GSM8K, OpenAI",
-        lambda row: any("example_model_solutions" in each for each in row.inputs),
+        holds("example_model_solutions"),
         _gsm8k_openai,
     ),
-    Family("ToRA", lambda row: any("tora_" in each for each in row.inputs), _tora),
-    Family("Program of Thoughts", lambda row: any(each.startswith("pot/") for each in row.inputs), _pot),
-    Family("zero-shot CoT", lambda row: any("zero_shot_cot/" in each for each in row.inputs), _zero_shot_cot),
-    Family("majority and reward", lambda row: any("rm_maj" in each for each in row.inputs), _qwen_majority),
+    Family("ToRA", holds("tora_"), for_each_file(_tora, "_outputs.")),
+    Family(
+        "Program of Thoughts",
+        holds("pot/"),
+        for_each_file(_pot, "pot/"),
+    ),
+    Family(
+        "zero-shot CoT",
+        holds("zero_shot_cot/"),
+        for_each_file(_zero_shot_cot, "zero_shot_cot/"),
+    ),
+    Family("majority and reward", holds("rm_maj"), _qwen_majority),
 )

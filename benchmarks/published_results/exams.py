@@ -19,6 +19,7 @@ from probatum.scoring.text import WholeText
 from .files import Data
 from .grading import Answer, Graded, held_against
 from .rows import Difference, Family, Finding, NoMaterial, Rate, Row
+from .several import for_each_file
 
 __all__ = ["FAMILIES"]
 
@@ -356,9 +357,13 @@ def _plain(text: str) -> str:
 
 FAMILIES = (
     Family("BIG-Bench Hard", lambda row: row.id.startswith("bbh"), _bbh),
-    Family("MMLU of HELM", lambda row: any("helm_predictions" in each for each in row.inputs), _mmlu_helm),
-    Family("MMLU-Redux", lambda row: any("mmlu_redux" in each for each in row.inputs), _mmlu_redux),
-    Family("MMLU-Pro", lambda row: any("mmlu_pro/" in each for each in row.inputs), _mmlu_pro),
-    Family("GAOKAO-Bench", lambda row: any("gaokao_bench/" in each for each in row.inputs), _gaokao),
-    Family("BBQ", lambda row: any("bbq/" in each for each in row.inputs), _bbq),
+    Family("MMLU of HELM", holds("helm_predictions"), _mmlu_helm),
+    Family("MMLU-Redux", holds("mmlu_redux"), _mmlu_redux),
+    Family(
+        "MMLU-Pro",
+        holds("mmlu_pro/"),
+        for_each_file(_mmlu_pro, "_all_preds"),
+    ),
+    Family("GAOKAO-Bench", holds("gaokao_bench/"), _gaokao),
+    Family("BBQ", holds("bbq/"), _bbq),
 )

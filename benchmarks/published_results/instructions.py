@@ -90,4 +90,4 @@ def _listed(differences: Sequence[Any], by: str) -> list[Difference]:
     ]
 
 
-FAMILIES = (Family("IFEval", lambda row: any("ifeval/" in each for each in row.inputs), _ifeval),)
+FAMILIES = (Family("IFEval", holds("ifeval/"), _ifeval),)

@@ -14,6 +14,7 @@ from probatum import stats
 
 from .files import Data
 from .rows import Difference, Family, Finding, NoMaterial, Prose, Rate, Row
+from .several import for_each_file
 
 __all__ = ["FAMILIES"]
 
@@ -314,16 +315,12 @@ def _mt_bench(row: Row, data: Data) -> Finding:
     )
 
 
-def _holds(part: str) -> Any:
-    return lambda row: any(part in each for each in row.inputs)
-
-
 FAMILIES = (
-    Family("AlpacaEval", _holds("alpaca_eval/"), _alpaca),
-    Family("Vicuna's reviews", _holds("vicuna_reviews/"), _vicuna),
-    Family("LLMBar", _holds("llmbar/"), _llmbar),
-    Family("JudgeBench", _holds("judgebench/verdicts"), _judgebench),
-    Family("PandaLM", _holds("pandalm/"), _pandalm),
-    Family("FairEval", _holds("faireval/"), _faireval),
-    Family("MT-Bench", _holds("mt_bench/"), _mt_bench),
+    Family("AlpacaEval", holds("alpaca_eval/"), for_each_file(_alpaca, "preferences_by_model")),
+    Family("Vicuna's reviews", holds("vicuna_reviews/"), for_each_file(_vicuna, "review_")),
+    Family("LLMBar", holds("llmbar/"), _llmbar),
+    Family("JudgeBench", holds("judgebench/verdicts"), for_each_file(_judgebench, "verdicts_")),
+    Family("PandaLM", holds("pandalm/"), _pandalm),
+    Family("FairEval", holds("faireval/"), _faireval),
+    Family("MT-Bench", holds("mt_bench/"), _mt_bench),
 )

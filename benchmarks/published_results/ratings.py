@@ -16,6 +16,7 @@ from probatum import stats
 
 from .files import Data
 from .rows import Family, Finding, NoMaterial, Prose, Rate, Row
+from .several import for_each_file
 
 __all__ = ["FAMILIES"]
 
@@ -256,18 +257,14 @@ def _eqbench(row: Row, data: Data) -> Finding:
     return Finding(numbers={"n": len(stored), **shares}, material="logged scores")
 
 
-def _holds(*parts: str) -> Any:
-    return lambda row: any(part in each for each in row.inputs for part in parts)
-
-
 FAMILIES = (
-    Family("Krippendorff's alpha", _holds("evalica/codings", "evalica/gcl"), _alpha),
-    Family("rankings of evalica", _holds("evalica/"), _rankings),
-    Family("forecasts", _holds("calibration/538"), _forecasts),
-    Family("tau-bench", _holds("tau_bench/"), _reliability),
-    Family("Reflexion", _holds("agents/"), _trials),
-    Family("contamination", _holds("contamination/"), _contamination),
-    Family("EQ-Bench", _holds("eqbench"), _eqbench),
-    Family("likelihood logs", _holds("samples_bias", "samples_asdiv"), _loglikelihoods),
-    Family("standard errors", _holds("pythia_evals/", "lm_eval_logs/results"), _standard_errors),
+    Family("Krippendorff's alpha", holds("evalica/codings", "evalica/gcl"), _alpha),
+    Family("rankings of evalica", holds("evalica/"), _rankings),
+    Family("forecasts", holds("calibration/538"), for_each_file(_forecasts, "538_")),
+    Family("tau-bench", holds("tau_bench/"), _reliability),
+    Family("Reflexion", holds("agents/"), _trials),
+    Family("contamination", holds("contamination/"), for_each_file(_contamination, "annotations")),
+    Family("EQ-Bench", holds("eqbench"), _eqbench),
+    Family("likelihood logs", holds("samples_bias", "samples_asdiv"), _loglikelihoods),
+    Family("standard errors", holds("pythia_evals/", "lm_eval_logs/results"), _standard_errors),
 )

@@ -10,7 +10,7 @@ from typing import Any
 
 from .files import Data
 
-__all__ = ["Difference", "Family", "Finding", "NoMaterial", "Prose", "Rate", "Row", "read_rows"]
+__all__ = ["Difference", "Family", "Finding", "NoMaterial", "Prose", "Rate", "Row", "holds", "read_rows"]
 
 
 @dataclass(frozen=True)
@@ -85,6 +85,11 @@ class Finding:
 
 class NoMaterial(Exception):  # noqa: N818 - a fact about the data folder, not an error
     """The data folder does not hold what the number was made from."""
+
+
+def holds(*parts: str) -> Callable[[Row], bool]:
+    """Whether a file of the row has one of these parts in its name."""
+    return lambda row: any(part in each for each in row.inputs for part in parts)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from probatum.extraction.refusal import Reaction, detect_refusal
 
 from .files import Data
 from .rows import Difference, Family, Finding, Rate, Row
+from .several import for_each_file
 
 __all__ = ["FAMILIES"]
 
@@ -103,6 +104,10 @@ def _jailbreaks(row: Row, data: Data) -> Finding:
 
 
 FAMILIES = (
-    Family("XSTest", lambda row: any("xstest/" in each for each in row.inputs), _xstest),
-    Family("JailbreakBench", lambda row: any("jailbreakbench" in each for each in row.inputs), _jailbreaks),
+    Family(
+        "XSTest",
+        holds("xstest/"),
+        for_each_file(_xstest, "completions_"),
+    ),
+    Family("JailbreakBench", holds("jailbreakbench"), _jailbreaks),
 )

@@ -131,7 +131,7 @@ def _truthful(row: Row, data: Data) -> Finding:
 
 
 FAMILIES = (
-    Family("SQuAD", lambda row: any("squad/predictions" in each for each in row.inputs), _squad),
-    Family("CMRC 2018", lambda row: any("cmrc2018/" in each for each in row.inputs), _cmrc),
-    Family("TruthfulQA", lambda row: any("truthfulqa_gen" in each for each in row.inputs), _truthful),
+    Family("SQuAD", holds("squad/predictions"), _squad),
+    Family("CMRC 2018", holds("cmrc2018/"), _cmrc),
+    Family("TruthfulQA", holds("truthfulqa_gen"), _truthful),
 )

@@ -12,6 +12,7 @@ from .comparing import Comparison, compare
 from .families import FAMILIES
 from .files import Data
 from .rows import Difference, Finding, NoMaterial, Row
+from .several import with_files
 
 __all__ = ["STATUSES", "Result", "make_again", "print_table", "write_differences"]
 
@@ -44,7 +45,7 @@ def _one(row: Row, data: Data) -> Result:
     if family is None:
         return Result(row, "not mapped", "", "", "", notes=("no family makes such a row again",))
     try:
-        finding = family.find(row, data)
+        finding = family.find(with_files(row, data), data)
     except NoMaterial as error:
         return Result(row, "explained", "none", _short(row), "", notes=(str(error),), without_material=True)
     except Exception as error:  # noqa: BLE001 - a row of another form must not end the table; it is told
