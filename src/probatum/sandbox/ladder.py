@@ -16,12 +16,15 @@ from typing import Final
 
 from probatum.core.errors import SandboxError
 from probatum.core.records import Limits
+from probatum.sandbox.engines import ENGINES
 from probatum.sandbox.launch import UNSAFE, Settings, StartError, Worker, WorkerGoneError
 from probatum.sandbox.selftest import Check, failures, self_test
 
 __all__ = ["IsolationReport", "Rung", "choose", "isolation_report"]
 
-RUNGS: Final = ("namespaces", "bubblewrap")
+RUNGS: Final = ("namespaces", "bubblewrap", *ENGINES)
+PROGRAMS: Final = {"bubblewrap": "bwrap", **{engine: engine for engine in ENGINES}}
+"""What a rung needs on the PATH."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,13 +76,14 @@ def _climb(name: str) -> Proven | Rung:
     """Starts a worker on one rung and tests it."""
     if not sys.platform.startswith("linux"):
         return Rung(name=name, available=False, proven=False, reason="not Linux", remedy=_elsewhere())
-    if name == "bubblewrap" and shutil.which("bwrap") is None:
+    needed = PROGRAMS.get(name)
+    if needed is not None and shutil.which(needed) is None:
         return Rung(
             name=name,
             available=False,
             proven=False,
-            reason="no program 'bwrap'",
-            remedy="install the package bubblewrap",
+            reason=f"no program {needed!r}",
+            remedy=f"install {name}",
         )
     settings = _settings(name)
     try:

@@ -21,6 +21,7 @@ from typing import Any, Final
 
 from probatum.core.errors import SandboxError
 from probatum.core.records import Program
+from probatum.sandbox import engines
 from probatum.sandbox.cgroups import make_group
 from probatum.sandbox.inside.frames import GoneError, ProtocolViolationError, Wire
 
@@ -137,6 +138,14 @@ def _interpreter_paths(preload: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(json.loads(done.stdout))
 
 
+def _shown(settings: Settings) -> set[str]:
+    """What a worker must see that does not build its own room."""
+    python = _python()
+    loader = {path for path in ("/usr/lib64", "/lib64") if Path(path).is_dir()}
+    ours = {str(HERE), python, os.path.realpath(python)}
+    return {*ours, *loader, *_interpreter_paths(settings.preload), *settings.paths}
+
+
 def _bubblewrap(settings: Settings) -> list[str]:
     """`bwrap` with the room that `container.enter` makes by itself."""
     found = shutil.which("bwrap")
@@ -147,23 +156,11 @@ def _bubblewrap(settings: Settings) -> list[str]:
         "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--hostname", "sandbox",
         "--die-with-parent", "--new-session", "--cap-add", "ALL",
     ]  # fmt: skip
-    links = [link for link in LINKS if Path(link).is_symlink()]
-    for link in links:
+    for link in [link for link in LINKS if Path(link).is_symlink()]:
         arguments += ["--symlink", str(Path(link).readlink()), link]
-    python = _python()
-    loader = {path for path in ("/usr/lib64", "/lib64") if Path(path).is_dir()}
-    shown = (
-        {str(HERE)}
-        | loader
-        | {
-            *_interpreter_paths(settings.preload),
-            *settings.paths,
-            python,
-            os.path.realpath(python),
-        }
-    )
+    shown = _shown(settings)
     for path in sorted(shown):
-        if not any(path == link or path.startswith(link + "/") for link in links):
+        if not _below_a_link(path):
             arguments += ["--ro-bind", path, path]
     for device in ("null", "zero", "random", "urandom"):
         arguments += ["--dev-bind", f"/dev/{device}", f"/dev/{device}"]
@@ -174,8 +171,23 @@ def _bubblewrap(settings: Settings) -> list[str]:
     return [*arguments, *_interpreter()]
 
 
-def _command(settings: Settings) -> list[str]:
+def _command(settings: Settings, meeting: engines.Meeting | None) -> list[str]:
+    if meeting is not None:
+        try:
+            engines.prepare(settings.isolation)
+        except engines.EngineError as error:
+            raise StartError(str(error)) from None
+        environment = [f"{name}={value}" for name, value in ENVIRONMENT.items()]
+        inside = ["/usr/bin/env", "-i", *environment, *_interpreter()]
+        shown = {path for path in _shown(settings) if not _below_a_link(path)} | {"/usr/bin/env"}
+        return engines.command(settings.isolation, shown, meeting.folder, inside)
     return _bubblewrap(settings) if settings.isolation == "bubblewrap" else _interpreter()
+
+
+def _below_a_link(path: str) -> bool:
+    """Whether a path is reached through /lib or its kin, which lead into /usr."""
+    links = [link for link in LINKS if Path(link).is_symlink()]
+    return any(path == link or path.startswith(link + "/") for link in links)
 
 
 class Worker:
@@ -187,39 +199,57 @@ class Worker:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        command = _command(settings)
-        ours, theirs = socket.socketpair()
-        self._wire = Wire(ours, limit=1 << 28)
-        self._answers = Wire(ours, limit=MAX_ANSWER)
         self._awaited: deque[str] = deque()
         self._work = tempfile.mkdtemp(prefix="probatum-unsafe-") if settings.isolation == UNSAFE else None
-        self._group = make_group(settings.memory_bytes, settings.processes)
+        self._meeting = engines.Meeting.open() if settings.isolation in engines.ENGINES else None
+        self._group = None if self._meeting else make_group(settings.memory_bytes, settings.processes)
         inherited = () if self._group is None else self._group.descriptors
-        with theirs, contextlib.ExitStack() as undo:
-            undo.callback(ours.close)
+        with contextlib.ExitStack() as undo:
             undo.callback(self._remove_group)
-            self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and source
-                command,
-                pass_fds=(theirs.fileno(), *inherited),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                env=dict(ENVIRONMENT),
-                cwd="/",
-            )
-            values: dict[str, Any] = {**asdict(settings), "fd": theirs.fileno()}
+            command = _command(settings, self._meeting)
+            ours, theirs = socket.socketpair()
+            undo.callback(ours.close)
+            with theirs:
+                self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and source
+                    command,
+                    pass_fds=() if self._meeting else (theirs.fileno(), *inherited),
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.PIPE,
+                    env=None if self._meeting else dict(ENVIRONMENT),
+                    cwd="/",
+                )
+                values: dict[str, Any] = {**asdict(settings), "fd": theirs.fileno()}
+            values["address"] = self._meeting and self._meeting.address
             values["work"] = self._work or "/w"
             values["group"] = [] if self._group is None else self._group.entrances
             values["group_events"] = None if self._group is None else self._group.events
+            self._connect(ours)
             undo.pop_all()
         if self._group is not None:
             self._group.close_descriptors()
         try:
             self._say(_bootstrap(f"worker.main({values!r})"))
+            if self._meeting is not None:
+                self._connect(self._met(self._meeting))
             self._await_start()
         except BaseException:
             self.close()
             raise
+
+    def _connect(self, connection: socket.socket) -> None:
+        self._wire = Wire(connection, limit=1 << 28)
+        self._answers = Wire(connection, limit=MAX_ANSWER)
+
+    def _met(self, meeting: engines.Meeting) -> socket.socket:
+        """The connection of a worker that inherited none."""
+        self._wire.close()
+        try:
+            return meeting.accept(self._process, START_SECONDS)
+        except engines.EngineError as error:
+            raise StartError(str(error)) from None
+        finally:
+            meeting.close()
 
     def _say(self, bootstrap: bytes) -> None:
         stdin = self._process.stdin
@@ -313,6 +343,8 @@ class Worker:
         try:
             self._process.wait(5)  # it ends by itself when nobody is connected
         except subprocess.TimeoutExpired:
+            if self._meeting is not None:  # the engine's own process is not the container
+                engines.end(self.settings.isolation, self._meeting.folder)
             self._process.kill()
             self._process.wait()
         if self._process.stderr is not None:
@@ -322,5 +354,7 @@ class Worker:
     def _remove_group(self) -> None:
         if self._group is not None:
             self._group.remove()
+        if self._meeting is not None:
+            self._meeting.close()
         if self._work is not None:
             shutil.rmtree(self._work, ignore_errors=True)

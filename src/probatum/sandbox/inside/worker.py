@@ -31,6 +31,7 @@ ENVIRONMENT = {
     "PYTHONINTMAXSTRDIGITS": "0",  # programs print long integers; their CPU limit holds
 }
 JUDGE_DIGITS = 100_000  # of an integer that the judge shows or reads: it takes quadratic time, here 0.1 s
+ROOMS = ("namespaces", "podman", "docker")  # where the worker builds its own
 JUDGE_MEMORY = 4 << 30  # address space of the judge: hostile results must not take more
 
 
@@ -187,7 +188,7 @@ def show_paths(modules: list[str]) -> None:
 def isolate(host: _socket.socket, settings: dict[str, Any]) -> None:
     """Moves into a container, or tells the host why that cannot be, and ends."""
     try:
-        if settings["isolation"] == "namespaces":
+        if settings["isolation"] in ROOMS:
             container.enter([*container.interpreter_paths(), *settings["paths"]])
         if settings["isolation"] != "unsafe-subprocess":
             container.mount_work(settings["file_bytes"])
@@ -196,9 +197,18 @@ def isolate(host: _socket.socket, settings: dict[str, Any]) -> None:
         os._exit(3)
 
 
+def meet(settings: dict[str, Any]) -> _socket.socket:
+    """The connection to the host: inherited, or made where nothing can be."""
+    if settings["address"] is None:
+        return _socket.socket(fileno=settings["fd"])
+    host = _socket.socket(_socket.AF_UNIX)
+    host.connect(settings["address"])
+    return host
+
+
 def main(settings: dict[str, Any]) -> None:
     """Runs until the host is gone."""
-    host = _socket.socket(fileno=settings["fd"])
+    host = meet(settings)
     if settings["processor"] is not None:
         with contextlib.suppress(OSError):  # it may have been taken from us meanwhile
             os.sched_setaffinity(0, {settings["processor"]})
