@@ -24,7 +24,7 @@ from probatum.scoring.text import WholeText
 from . import execution
 from .files import Data
 from .grading import Answer, grade, held_against, score_of
-from .rows import Difference, Family, Finding, NoMaterial, Prose, Rate, Row
+from .rows import Difference, Family, Finding, NoMaterial, Prose, Rate, Row, holds
 from .several import for_each_file
 
 __all__ = ["FAMILIES"]

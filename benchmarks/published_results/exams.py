@@ -18,7 +18,7 @@ from probatum.scoring.text import WholeText
 
 from .files import Data
 from .grading import Answer, Graded, held_against
-from .rows import Difference, Family, Finding, NoMaterial, Rate, Row
+from .rows import Difference, Family, Finding, NoMaterial, Rate, Row, holds
 from .several import for_each_file
 
 __all__ = ["FAMILIES"]

@@ -8,7 +8,7 @@ from typing import Any
 from probatum.scoring.rules import PublishedRow, join_published, replicate
 
 from .files import Data
-from .rows import Difference, Family, Finding, Rate, Row
+from .rows import Difference, Family, Finding, Rate, Row, holds
 
 __all__ = ["FAMILIES"]
 

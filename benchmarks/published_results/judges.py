@@ -13,7 +13,7 @@ import numpy as np
 from probatum import stats
 
 from .files import Data
-from .rows import Difference, Family, Finding, NoMaterial, Prose, Rate, Row
+from .rows import Difference, Family, Finding, NoMaterial, Prose, Rate, Row, holds
 from .several import for_each_file
 
 __all__ = ["FAMILIES"]

@@ -12,7 +12,7 @@ from probatum.core.errors import ProbatumError
 
 from . import execution
 from .files import Data
-from .rows import Difference, Family, Finding, Prose, Rate, Row
+from .rows import Difference, Family, Finding, Prose, Rate, Row, holds
 from .several import for_each_file
 
 __all__ = ["FAMILIES"]

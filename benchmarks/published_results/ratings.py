@@ -15,7 +15,7 @@ import numpy as np
 from probatum import stats
 
 from .files import Data
-from .rows import Family, Finding, NoMaterial, Prose, Rate, Row
+from .rows import Family, Finding, NoMaterial, Prose, Rate, Row, holds
 from .several import for_each_file
 
 __all__ = ["FAMILIES"]

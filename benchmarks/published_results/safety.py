@@ -10,7 +10,7 @@ from probatum import stats
 from probatum.extraction.refusal import Reaction, detect_refusal
 
 from .files import Data
-from .rows import Difference, Family, Finding, Rate, Row
+from .rows import Difference, Family, Finding, Rate, Row, holds
 from .several import for_each_file
 
 __all__ = ["FAMILIES"]

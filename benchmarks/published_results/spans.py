@@ -19,7 +19,7 @@ from probatum.scoring.text.reference_pairs import SCORES
 from probatum.scoring.tokens import Tokens
 
 from .files import Data
-from .rows import Difference, Family, Finding, Rate, Row
+from .rows import Difference, Family, Finding, Rate, Row, holds
 
 __all__ = ["FAMILIES"]
 
