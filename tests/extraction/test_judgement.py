@@ -44,6 +44,10 @@ OUTPUTS = {"Output (a)": "a", "Output (b)": "b"}
         ("<think>Rating: 3</think>Rating: 4", (1, 5), "4"),
         ('```json\n{"reason": "a\nb", "score": 3}\n```', (1, 5), "3"),
         ('{"score": "4"}', (1, 5), "4"),
+        ('{"score": "4/5"}', (1, 5), "4"),
+        ('{"reason": "a, b", "score": 4,}', (1, 5), "4"),
+        ("{'score': 4, 'reason': 'it\\'s fine'}", (1, 5), "4"),
+        ('It has {x} and {"score": 4}.', (1, 5), "4"),
         ('draft {"v": 0}\nfinal {"v": 1}', None, "1"),
     ],
 )
@@ -187,6 +191,7 @@ def test_a_json_reply_gives_verdict_and_score(text, reply):
     "text",
     [
         '{"reason": "fine"}',
+        "{'score': 0, 'score': 1}",
         '{"score": 2}',
         '{"score": "high"}',
         '{"pass": "maybe"}',

@@ -1,12 +1,16 @@
 """JSON objects inside a reply: whole ones with their places, and whether the last one was cut off.
 
-A reply may be the object, hold it in a fence, or talk around it. Strictly read: a name twice in one
-object and `NaN` make it no object, since two readers could read them differently.
+A reply may be the object, hold it in a fence, or talk around it. What models get wrong and what can be read
+in one way only is let pass: a comma too many at the end, line ends in strings, and, where the reply holds
+no JSON at all, a flat object in Python's quotes. A name twice in one object and `NaN` make it no object, since
+two readers could read them differently.
 """
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -60,26 +64,59 @@ def find_objects(text: str) -> JsonObjects:
     True
     """
     found: list[tuple[Mapping[str, Any], tuple[int, int]]] = []
-    at = text.find("{")
+    read = _without_last_commas(text)
+    at = read.find("{")
     cut = False
     for _ in range(_MOST):
         if at < 0:
             break
         try:
-            value, end = _DECODER.raw_decode(text, at)
+            value, end = _DECODER.raw_decode(read, at)
         except json.JSONDecodeError as error:
-            cut = _cut(text, at, error)
+            cut = _cut(read, at, error)
             if cut:
                 break
-            at = text.find("{", max(at + 1, error.pos))  # what stands inside a broken object is no reply
+            at = read.find("{", max(at + 1, error.pos))  # what stands inside a broken object is no reply
         except (_RefusedError, RecursionError, ValueError):
             # No place is told; a broken object's own parts are not offered as the reply.
             break
         else:
             found.append((value, (at, end)))
-            at = text.find("{", end)
+            at = read.find("{", end)
+    if not found and not cut:
+        found = _in_python_quotes(text)
     ends = bool(found) and not cut and not text[found[-1][1][1] :].strip(_TAIL)
     return JsonObjects(tuple(found), cut, ends)
+
+
+_LAST_COMMA: Final = re.compile(r"(?<=[\w\"'\]}]),(?=\s{0,20}[}\]])")
+
+
+def _without_last_commas(text: str) -> str:
+    """Commas before a closing bracket as blanks: positions stay. In a string nobody reads them as more."""
+    return _LAST_COMMA.sub(" ", text) if "{" in text else text
+
+
+_FLAT: Final = re.compile(r"\{\s{0,20}'[^{}]{1,2000}\}")
+
+
+def _in_python_quotes(text: str) -> list[tuple[Mapping[str, Any], tuple[int, int]]]:
+    found: list[tuple[Mapping[str, Any], tuple[int, int]]] = []
+    for match in _FLAT.finditer(text):
+        try:
+            value = ast.literal_eval(match[0])
+        except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+            continue
+        names = re.findall(r"'([^'\n]{1,80})'\s{0,4}:", match[0])
+        if (
+            isinstance(value, dict)
+            and all(isinstance(name, str) for name in value)
+            and len(names) == len(value)
+        ):
+            found.append((value, match.span()))
+        if len(found) >= _MOST:
+            break
+    return found
 
 
 def _cut(text: str, start: int, error: json.JSONDecodeError) -> bool:

@@ -110,7 +110,7 @@ def find_score(
     seen = visible(text)
     if seen.truncated:
         return Missing("reasoning was never closed", truncated=True)
-    found = _score_of_json(seen, field)
+    found = _score_of_json(seen, field, scale)
     if found is None:
         found = _decide(seen, places(fold(seen.text), declared, lambda part, _: _scored(part, scale)))
     if found is None:
@@ -262,15 +262,19 @@ def _json_boolean(value: object) -> bool | None:
     return None
 
 
-def _json_number(value: object) -> Decimal | None:
-    """A JSON number, or a string that is nothing but one; booleans are none."""
+def _json_number(value: object, scale: Scale | None = None) -> Decimal | None:
+    """A JSON number, or a string that is nothing but one ("7", "7/10"); booleans are none."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         return None
-    shown = read_number(value) if isinstance(value, str) else str(value)
+    shown = str(value)
+    if isinstance(value, str):
+        whole = _LEADING.fullmatch(value.strip())
+        shown = (_scored(value, scale) if whole else None) or ""
     try:
-        return None if shown is None else Decimal(shown)
+        number = Decimal(shown)
     except InvalidOperation:
         return None
+    return number if number.is_finite() else None
 
 
 def _last_object(objects: JsonObjects) -> tuple[Mapping[str, object], tuple[int, int]] | Missing:
@@ -286,7 +290,7 @@ def _last_object(objects: JsonObjects) -> tuple[Mapping[str, object], tuple[int,
     return objects.found[-1]
 
 
-def _score_of_json(seen: Visible, field: str | None) -> Found | None:
+def _score_of_json(seen: Visible, field: str | None, scale: Scale | None) -> Found | None:
     """The score of a JSON reply; `None` where the reply is not JSON."""
     objects = find_objects(seen.text)
     if objects.cut:
@@ -295,7 +299,7 @@ def _score_of_json(seen: Visible, field: str | None) -> Found | None:
         return None
     candidates = []
     for value, span in objects.found:
-        number = _number_of(value, field)
+        number = _number_of(value, field, scale)
         if number is None and objects.last_ends and span == objects.found[-1][1]:
             return Missing(f"the JSON object has no number{f' in {field!r}' if field else ''}")
         if number is not None:
@@ -305,13 +309,13 @@ def _score_of_json(seen: Visible, field: str | None) -> Found | None:
     return _last_or_ambiguous(candidates, ends=objects.last_ends)
 
 
-def _number_of(value: Mapping[str, object], field: str | None) -> Decimal | None:
+def _number_of(value: Mapping[str, object], field: str | None, scale: Scale | None) -> Decimal | None:
     if field is not None:
-        return _json_number(value.get(field))
+        return _json_number(value.get(field), scale)
     for name in SCORE_FIELDS:
         if name in value:
-            return _json_number(value[name])
-    numbers = [number for each in value.values() if (number := _json_number(each)) is not None]
+            return _json_number(value[name], scale)
+    numbers = [number for each in value.values() if (number := _json_number(each, scale)) is not None]
     return numbers[0] if len(numbers) == 1 else None
 
 
