@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -10,7 +11,7 @@ from fractions import Fraction
 from typing import Final, Literal
 
 from probatum.core.errors import ProtocolError
-from probatum.scoring.math.forms import PI, Form, Monomial, TooLarge, counted, substitute, variable
+from probatum.scoring.math.forms import PI, Form, Monomial, TooLarge, counted, spend, substitute, variable
 from probatum.scoring.math.functions import FUNCTIONS
 from probatum.scoring.math.lexer import Unreadable
 from probatum.scoring.math.numeric import agree, real_value
@@ -396,7 +397,7 @@ class _Comparison:
     def in_any_order(self, one: Sequence[Value], two: Sequence[Value]) -> Equivalence:
         if len(one) != len(two):
             return _no("size", f"{min(len(one), len(two))} and {max(len(one), len(two))} elements")
-        waiting = list(two)
+        one, waiting = _without_equals(one, two)
         found: list[Equivalence] = []
         undecided: Equivalence | None = None
         for item in one:
@@ -413,13 +414,14 @@ class _Comparison:
 
     def distinct(self, items: Sequence[Value]) -> list[Value]:
         kept: list[Value] = []
-        for item in items:
+        for item in dict.fromkeys(items):
             if not any(self.parts(item, other).verdict for other in kept):
                 kept.append(item)
         return kept
 
     def parts(self, one: Value, two: Value) -> Equivalence:
         """Elements: words in them are compared by themselves."""
+        spend(1)
         inside = _Comparison(self.conventions, _words(one), _words(two))
         return inside.values(one, two)
 
@@ -507,6 +509,30 @@ class _Comparison:
         if _is_graph(one.left, two.left) or _is_graph(two.left, one.left):
             return self.parts(one.right, two.right)
         return _no("name", "the equations name different things")
+
+
+def _without_equals(one: Sequence[Value], two: Sequence[Value]) -> tuple[list[Value], list[Value]]:
+    """Both without the elements that are the same in both, as often as they are."""
+    counts = Counter(map(_shape, two))
+    left = []
+    for item in one:
+        shape = _shape(item)
+        if counts[shape]:
+            counts[shape] -= 1
+        else:
+            left.append(item)
+    right = []
+    for item in reversed(two):
+        shape = _shape(item)
+        if counts[shape]:
+            counts[shape] -= 1
+            right.append(item)
+    return left, right[::-1]
+
+
+def _shape(value: Value) -> Value | Form:
+    """Equal shapes are equal values."""
+    return value.form if isinstance(value, Scalar) and not value.unit else value
 
 
 def _ends(value: Collection) -> bool:

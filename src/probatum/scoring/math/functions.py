@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import comb, factorial, gcd, lcm
 from typing import Final
 
-from probatum.scoring.math.forms import ONE, PI, ZERO, Atom, Form, TooLarge, function, rational_factors
+from probatum.scoring.math.forms import ONE, PI, ZERO, Atom, Form, function, rational_factors
 from probatum.scoring.math.forms import E as EULER
 from probatum.scoring.math.numeric import real_value
 
@@ -91,12 +91,10 @@ def _logarithm_of_atom(atom: Atom) -> Form:
 
 
 def factorial_of(form: Form) -> Form:
-    """n!, written out for small integers."""
+    """`n!`, written out for small integers."""
     value = form.integer
-    if value is not None and value > _LARGEST_FACTORIAL:
-        raise TooLarge(f"the factorial of {value if value < 10**9 else 'a large number'}")
-    if value is not None and value >= 0:
-        return Form.of(factorial(value))
+    if value is not None:
+        return Form.of(factorial(value)) if 0 <= value <= _LARGEST_FACTORIAL else function("factorial", form)
     shift = form.terms.get((), Fraction(0))
     if not form.variables or shift.denominator != 1 or abs(shift) > _LARGEST_MULTIPLE:
         return function("factorial", form)
@@ -113,9 +111,7 @@ def binomial(top: Form, under: Form) -> Form:
     """The binomial coefficient, written out for small integers."""
     n, k = top.integer, under.integer
     if n is not None and k is not None and n >= 0 and k >= 0:
-        if n > _LARGEST_FACTORIAL:
-            raise TooLarge(f"a binomial coefficient of {n if n < 10**9 else 'a large number'}")
-        return Form.of(comb(n, k))
+        return Form.of(comb(n, k)) if n <= _LARGEST_FACTORIAL else function("binomial", top, under)
     if k is not None and 0 <= k <= _LARGEST_MULTIPLE:
         result = Form.of(Fraction(1, factorial(k)))
         for step in range(k):

@@ -36,6 +36,9 @@ _INTEGERS: Final = frozenset(["factorial", "binomial", "sum", "prod", "gcd", "lc
 _EXTREMES: Final = frozenset({"max", "min"})
 _UNKNOWN: Final = frozenset({"overline"})
 """Functions that have relations between their values, but are not computed here."""
+_STEPS_OF_FUNCTION: Final = 40
+_STEPS_OF_POWER: Final = 20
+"""What a value costs of the count: a series, or a logarithm and an exponential of 120 digits."""
 _LARGEST_EXPONENT: Final = 10**9
 _LONGEST_PRODUCT: Final = 10_000
 """Exponent of a complex number above which logarithms are taken."""
@@ -183,6 +186,9 @@ def _rational_power(z: Complex, exponent: Exponent) -> Complex:
     if isinstance(exponent, int):
         return _integer_power(z, exponent)
     under = exponent.denominator
+    if under == 2 and not z.imaginary and z.real >= 0:  # noqa: PLR2004 - a square root
+        return _integer_power(Complex(z.real.sqrt()), exponent.numerator)
+    spend(_STEPS_OF_POWER)
     share = Decimal(exponent.numerator) / under
     if not z.imaginary and z.real < 0 and under % 2:  # the real root, as the forms take it
         sign = -1 if exponent.numerator % 2 else 1
@@ -282,7 +288,7 @@ class _Point:
     def sum_and_size(self, form: Form) -> tuple[Complex, Decimal]:
         """The value, and the sum of the sizes of its terms: how much can have cancelled."""
         total, size = Complex(Decimal(0)), Decimal(0)
-        spend(2 * len(form.terms))
+        spend(4 * len(form.terms))
         for monomial, coefficient in form.terms.items():
             value = Complex(_decimal(coefficient))
             for atom, exponent in monomial:
@@ -297,7 +303,7 @@ class _Point:
     def atom(self, atom: Atom) -> Complex:
         value = self.known.get(atom)
         if value is None:
-            spend(10 if atom.arguments else 1)
+            spend(_STEPS_OF_FUNCTION if atom.kind in {"function", "power"} else 1)
             value = self.known[atom] = self._function(atom) if atom.kind == "function" else self._plain(atom)
         return value
 
@@ -411,7 +417,7 @@ def agree(difference: Form) -> Comparison:
                 continue
             drift = Complex(value.real - rough.real, value.imaginary - rough.imaginary).size()
             if drift <= value.size().scaleb(-8) and value.size() > size.scaleb(8 - _FEWER):
-                return Comparison(False, f"the values differ by {float(value.size()):.3g}")
+                return Comparison(False, f"the values differ by {value.size():.2e}")
     if seen >= (3 if free else 1):
         return Comparison(True, f"agree to {DIGITS} digits at {seen} point{'s' if seen > 1 else ''}")
     return Comparison(None, "no value could be computed")

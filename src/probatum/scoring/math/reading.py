@@ -113,10 +113,14 @@ def _known(letters: str, writing: str) -> Value | None:
 
 
 def _other_readings(writing: str) -> Iterator[Value]:
-    """With a comma as the decimal sign; with a letter as a unit (5 m)."""
+    """With a comma as the decimal sign, or between numbers; with a letter as a unit (5 m)."""
     if "," in writing and not _BRACKETS.search(writing) and len(_COMMA.findall(writing)) == 1:
         other = _COMMA.sub(r"\1.\2", writing, count=1)
         second = _parsed(other)[0] if "," not in other else None
+        if second is not None:
+            yield second
+    if _GROUPS.fullmatch(writing):  # 101,102,103: a number, or three of them
+        second = _parsed(writing.replace(",", ", "))[0]
         if second is not None:
             yield second
     letter = _LETTER_UNIT.fullmatch(writing)
@@ -126,6 +130,7 @@ def _other_readings(writing: str) -> Iterator[Value]:
             yield replace(second, unit=letter["unit"])
 
 
+_GROUPS: Final = re.compile(r"\d{1,3}(?:,\d{3})+")
 _SIZES: Final = re.compile(r"\s|\\(?:left|right|displaystyle|[bB]igg?[lrm]?)(?![a-zA-Z])|\\[,;:! ]")
 _FAMILY: Final = re.compile(
     r"\s*[,(]?\s*(?:\\(?:quad|text\{\s*(?:where|for)\s*\}))?\s*[knmlt]\s*\\in\s*"
