@@ -17,7 +17,7 @@ from probatum.core.listed import whole_numbers
 from probatum.core.names import label_of_path
 from probatum.runner.limits import parse_limit, task_names
 from probatum.runner.resolution import resolve_tasks
-from tests.cases.frame import Given, Said, operation, refusal
+from tests.cases.frame import Given, Said, agree, begins, operation, refusal
 
 
 @operation("label_from_path")
@@ -43,7 +43,16 @@ def limits(given: Given) -> Any:
     return [one(value) for value in given["values"]] if "values" in given else one(given["value"])
 
 
-@operation("parse_tasks")
+def tasks_agree(ours: Any, expected: Any) -> bool:
+    """The names; where the right value is an error, that the names are refused, with a near one offered."""
+    if not isinstance(expected, str):
+        return agree(ours, expected)
+    told = ours if isinstance(ours, Said) else refusal(lambda: resolve_tasks(ours))
+    near = re.findall(r"'(\w+)'", expected)
+    return isinstance(told, Said) and begins(expected, "error") and all(name in told.detail for name in near)
+
+
+@operation("parse_tasks", agrees=tasks_agree)
 def parse_tasks(given: Given) -> Any:
     """The arguments through the command's own parser; names are looked up where the case lists what there is."""
     try:
@@ -51,10 +60,7 @@ def parse_tasks(given: Given) -> Any:
     except click.ClickException as error:
         return Said("error", error.format_message())
     with context:
-        found = task_names([*context.params["tasks"], *context.params["more_tasks"]])
-    if "known" in given and any(name not in given["known"] for name in found):
-        return refusal(lambda: resolve_tasks(found))
-    return found
+        return task_names([*context.params["tasks"], *context.params["more_tasks"]])
 
 
 @operation("parse_ks")

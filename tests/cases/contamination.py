@@ -42,7 +42,7 @@ def item_of(given: Given) -> Item:
     return Item(id="eval", fields=fields, targets=() if gold is None else (str(gold),))
 
 
-@operation("ngram_check", agrees=overlap_agrees)
+@operation("ngram_check", "contamination_level", agrees=overlap_agrees)
 def ngram_check(given: Given) -> Any:
     corpus = given.get("corpus", [])
     texts = [corpus] if isinstance(corpus, str) else list(corpus)

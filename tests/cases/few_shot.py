@@ -41,7 +41,7 @@ def choice_agrees(ours: Any, expected: Any) -> bool:
     return agree(list(ours.values()), expected)
 
 
-@operation("fewshot", unused=("splits",), agrees=choice_agrees)
+@operation("fewshot", unused=("splits", "split", "task"), agrees=choice_agrees)
 def fewshot(given: Given) -> Any:
     count, seed = given["shots"], given.get("seed", 0)
     docs = given["docs"] if "docs" in given else [f"Q{place}" for place in range(given["pool"])]

@@ -103,7 +103,7 @@ def reader_of(given: Given) -> Callable[[str], Found]:
 
 @operation("parse_judge", agrees=same_verdict)
 def parse_judge(given: Given) -> Any:
-    text = given["text"]
+    text = given["text"] or ""
     if given.get("two_scores"):
         found = find_scores(text, 2, scale_of(given))
         if isinstance(found, tuple):
@@ -116,7 +116,7 @@ def parse_judge(given: Given) -> Any:
 def parse_judge_many(given: Given) -> list[Any]:
     known = {"labels", "pattern", "scale", "field"} & set(given)
     read = reader_of(given) if known else find_tagged
-    return [value_of(read(text)) for text in given["texts"]]
+    return [value_of(read(text or "")) for text in given["texts"]]
 
 
 @operation("parse_judge_json", "parse_judge_json_many", agrees=same_verdict)
@@ -137,9 +137,24 @@ def render_candidate(given: Given) -> str:
     return neutralise(show_answer(given["output"])).text
 
 
-@operation("faithfulness")
+def no_verdict_is_left(ours: str, expected: Any) -> bool:
+    """The text itself, or prose that says that its verdict tokens no longer are any."""
+    words = r"neutrali[sz]ed|escaped|delimited|no verdict|not parsed"
+    said = isinstance(expected, str) and re.search(words, expected)
+    return isinstance(find_tagged(ours), Missing) if said else agree(ours, expected)
+
+
+@operation("neutralise", "neutralize", "sanitise_candidate", "judge_prompt", agrees=no_verdict_is_left)
+def neutralised(given: Given) -> str:
+    answer = next((given[name] for name in ("candidate", "output", "answer", "text") if name in given), None)
+    return neutralise(show_answer(answer), given.get("tokens", ())).text
+
+
+@operation("faithfulness", "claim_support")
 def faithfulness(given: Given) -> Any:
-    return refusal(lambda: claim_support(given["statements"], given["verdicts"]).rate)
+    asked = given["statements"] if "statements" in given else given["claims"]
+    count = asked if isinstance(asked, int) else len(asked)
+    return refusal(lambda: claim_support(count, given["verdicts"]).rate)
 
 
 @operation("judge_outcome")
@@ -158,5 +173,6 @@ def judge_outcome(given: Given) -> Said:
 
 @operation("grade_to_float")
 def grade_to_float(given: Given) -> Any:
-    values: Mapping[str, Mapping[str, float]] = {"values": given["map"]} if "map" in given else {}
+    named = next((name for name in ("map", "values", "mapping") if name in given), None)
+    values: Mapping[str, Mapping[str, float]] = {} if named is None else {"values": given[named]}
     return refusal(lambda: grade_values(given["labels"], **values))

@@ -133,6 +133,24 @@ def mc_norm(given: Given) -> Any:
     return next((each for each in found.values() if isinstance(each, Said)), found)
 
 
+@operation("mc_prob", "mc_probability")
+def mc_prob(given: Given) -> Any:
+    logprobs = given["logprobs"]
+    outcome = graded(logprobs, texts_of(given, len(logprobs)), "sum", given["gold"])
+    if outcome.status is not Status.SCORED:
+        return Said("error", outcome.reason)
+    return outcome.scores["probability"]
+
+
+@operation("mc_pmi")
+def mc_pmi(given: Given) -> Any:
+    """Log-likelihoods with and without the question."""
+    logprobs, apart = given["logprobs"], given["unconditional"]
+    if len(logprobs) != len(apart):
+        return Said("error", f"{len(apart)} unconditional log-likelihoods for {len(logprobs)} options")
+    return winner(graded(logprobs, texts_of(given, len(logprobs)), "pmi", apart=apart))
+
+
 @operation("mc_norm_tokens")
 def mc_norm_tokens(given: Given) -> Any:
     """One response an option carries its token log-probabilities; fewer of them are no scores."""

@@ -28,7 +28,8 @@ def parse_pairwise_many(given: Given) -> Any:
 
 @operation("swap_consistency")
 def swap_consistency(given: Given) -> Any:
-    first, second = given["first_order"], given["second_order_label"]
+    first = given["first_order"]
+    second = given["second_order_label"] if "second_order_label" in given else given["second_order"]
     if first not in SEATS or second not in SEATS:
         raise NotMappedError(f"labels {first!r} and {second!r}")
     first = SEATS[SEATS[first]]
@@ -64,8 +65,11 @@ def weighted_preference(given: Given) -> Any:
 @operation("jury")
 def jury(given: Given) -> Any:
     labels = {"labels": tuple(given["labels"])} if "labels" in given else {}
-    found = stats.jury_verdict(given["votes"], given["min_successful"], **labels)
-    return found.verdict
+    quorum = next((given[name] for name in ("min_successful", "quorum", "min_votes") if name in given), 1)
+    try:
+        return stats.jury_verdict(given["votes"], quorum, **labels).verdict
+    except ValueError as refused:
+        return Said("error", str(refused))
 
 
 def estimable(ours: Any, expected: Any) -> bool:
@@ -109,3 +113,32 @@ def bradley_terry(given: Given) -> Any:
     except ValueError as refused:
         return Said("not estimable", str(refused))
     return dict(zip(fit.models, fit.strengths.tolist(), strict=True))
+
+
+def shuffles(battles: list[tuple[str, str, str]]) -> list[list[tuple[str, str, str]]]:
+    """The same battles in another order, with the seats swapped, and under other names."""
+    swapped = {"a": "b", "b": "a", "tie": "tie"}
+    seats = [(second, first, swapped[outcome]) for first, second, outcome in battles]
+    renamed = [(f"z{first}", f"z{second}", outcome) for first, second, outcome in battles]
+    return [battles[::-1], seats, renamed]
+
+
+@operation("rating_invariance", "bt_invariance", "order_invariance")
+def rating_invariance(given: Given) -> Any:
+    battles = battles_of(given)
+    try:
+        fits = [stats.bradley_terry(each) for each in (battles, *shuffles(battles))]
+    except ValueError as refused:
+        return Said("not estimable", str(refused))
+    names = [[str(name).removeprefix("z") for name in fit.models] for fit in fits]
+    rated = [dict(zip(each, fit.strengths, strict=True)) for each, fit in zip(names, fits, strict=True)]
+    return all(abs(each[name] - rated[0][name]) < 1e-6 for each in rated for name in rated[0])
+
+
+@operation("swap_report", "position_bias")
+def swap_report(given: Given) -> Any:
+    """Pairs of verdicts by seat, of the original and of the swapped order."""
+    pairs = [(SEATS[SEATS[first]], SEATS[SEATS[second]]) for first, second in given["pairs"]]
+    report = stats.judge_swap_report(pairs)
+    rates = {"consistency": report.consistency.value, "win_rate": report.win_rate.value}
+    return rates | {name: found.value for name, found in report.outcomes.items()}

@@ -138,3 +138,18 @@ def corpus_ppl(given: Given) -> Any:
         return {"value": whole.value, "skipped": sum(whole.missing.values()), "n": whole.n}
 
     return refused(found)
+
+
+@operation("word_ppl", "token_ppl", "byte_ppl", "char_ppl", "word_perplexity", "byte_perplexity")
+def unit_ppl(given: Given) -> Any:
+    """The loss over the units that the operation names, counted on the raw text or given."""
+    unit = given["op"].partition("_")[0]
+    counted = {"word": "words", "token": "tokens", "byte": "bytes", "char": "chars"}[unit]
+    if counted in given:
+        count = given[counted]
+    elif unit == "token":
+        raise NotMappedError("the tokens are not counted")
+    else:
+        text = given["text"]
+        count = {"word": len(text.split()), "byte": len(text.encode()), "char": len(text)}[unit]
+    return refused(lambda: stats.corpus_perplexity([-given["sum_logprob_nats"]], [count]).value)

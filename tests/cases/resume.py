@@ -77,6 +77,8 @@ OF_MODEL = {
     "tokenizer": "tokenizer",
     "backend": "backend",
 }
+OF_MODEL |= {"sha": "weights", "model_sha": "weights", "file_sha": "weights", "sha256": "weights"}
+OF_MODEL |= {"path": "name", "model_path": "name", "quantization": "precision", "engine": "backend"}
 OF_RUN = {
     "shots": "shots",
     "num_fewshot": "shots",

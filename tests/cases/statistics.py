@@ -14,7 +14,7 @@ from probatum.runner.options import Options
 from probatum.scoring.invariants import broken_counts, broken_scores
 from probatum.scoring.metrics import Rate
 from probatum.scoring.tally import answered_share, count_statuses
-from tests.cases.frame import Given, NotMappedError, Said, operation
+from tests.cases.frame import Given, NotMappedError, Said, agree, begins, operation
 
 
 def refused(call: Callable[[], Any]) -> Any:
@@ -23,6 +23,16 @@ def refused(call: Callable[[], Any]) -> Any:
         return call()
     except (ValueError, ProbatumError) as error:
         return Said("error", str(error))
+
+
+def value_or_null(ours: Any, expected: Any) -> bool:
+    """A value by `agree`; where ours is undefined, words such as "null with n=1"."""
+    if isinstance(ours, Said) or ours is None:
+        words = ("null", "undefined", "error", "none", "not estimable")
+        return expected is None or (
+            isinstance(expected, str) and any(begins(expected, word) for word in words)
+        )
+    return agree(ours, expected)
 
 
 def error_of(subtask: Mapping[str, Any]) -> float:
@@ -128,7 +138,7 @@ def wilson(given: Given) -> Any:
     return refused(limits)
 
 
-@operation("standard_error", "stderr", "se")
+@operation("standard_error", "stderr", "se", "mean_stderr", "mean_se", "sem", agrees=value_or_null)
 def standard_error(given: Given) -> Any:
     if "values" in given:
         found = refused(lambda: stats.mean_interval(given["values"]))
@@ -138,10 +148,31 @@ def standard_error(given: Given) -> Any:
     return stats.bernoulli_standard_error(given["p"], given["n"])
 
 
-@operation("paired_difference", "paired_se")
+@operation("paired_difference", "paired_se", "paired_diff", "paired_stderr", agrees=value_or_null)
 def paired(given: Given) -> Any:
     found = refused(lambda: stats.paired_difference(given["a"], given["b"]))
-    return found if isinstance(found, Said) else {"difference": found.value, "se": found.se}
+    if isinstance(found, Said):
+        return found
+    names = {"difference": found.value, "diff": found.value, "mean": found.value, "mean_diff": found.value}
+    return {**names, "se": found.se, "stderr": found.se, "paired_se": found.se}
+
+
+@operation("confidence_interval", "ci", "interval", agrees=value_or_null)
+def confidence_interval(given: Given) -> Any:
+    """Wilson's of a rate, by counts or by values that are 0 or 1; otherwise t over items."""
+    level = given.get("conf", given.get("level", 0.95))
+    values = given.get("values")
+
+    def found() -> dict[str, Any]:
+        if values is None:
+            whole = stats.proportion_interval(given["successes"], given["n"], "wilson", level)
+        elif set(values) <= {0, 1} and values:
+            whole = stats.proportion_interval(int(sum(values)), len(values), "wilson", level)
+        else:
+            whole = stats.mean_interval(values, level=level)
+        return {"low": whole.low, "high": whole.high, "value": whole.value, "se": whole.se, "n": whole.n}
+
+    return refused(found)
 
 
 @operation("sign_flip", "permutation_test")
