@@ -39,8 +39,9 @@ class Answer:
 
 _COMMA: Final = re.compile(r"(?<![\d.,])(\d+),(?!0+(?!\d))(\d{2,})(?![\d.,])")
 """A decimal comma; with one digit behind it, or nothing but zeros, it is a list: `-5,0`."""
+_YEAR, _MONTH, _DAY = r"(?:1[5-9]|20)\d\d", r"(?:0?[1-9]|1[0-2])", r"(?:0?[1-9]|[12]\d|3[01])"
 _DATE: Final = re.compile(
-    r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}/\d{1,2}/\d{4}|\d{4}/\d{1,2}/\d{1,2}|\d{4}年.*|\d{1,2}月\d{1,2}日?"
+    rf"{_YEAR}-{_MONTH}-{_DAY}|{_YEAR}/{_MONTH}/{_DAY}|{_DAY}/{_DAY}/{_YEAR}|{_YEAR}年.{{0,12}}|{_MONTH}月{_DAY}[日号]?"
 )
 """A date is no difference and no quotient."""
 _MARKUP: Final = re.compile(
