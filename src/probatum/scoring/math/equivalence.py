@@ -380,7 +380,8 @@ class _Comparison:
         right: Sequence[Value] = _name_dropped(two.items)
         names = _names(left), _names(right)
         if bool(names[0]) != bool(names[1]):
-            distinct = len(set(names[0] or names[1])) > 1
+            different = set(names[0] or names[1])
+            distinct = len(different) > 1 and not _numbered(different)
             left, right = _without_names(left), _without_names(right)
             return self.in_order(left, right) if distinct else self.in_any_order(left, right)
         if self.conventions.ordered and not names[0]:
@@ -604,7 +605,22 @@ def _names(items: Sequence[Value]) -> list[str]:
     """What the equations of a list name, where every item is one."""
     if not all(isinstance(item, Equation) and item.named for item in items):
         return []
-    return [repr(item.left) for item in items if isinstance(item, Equation)]
+    return [
+        item.left.form.key if isinstance(item.left, Scalar) else repr(item.left)
+        for item in items
+        if isinstance(item, Equation)
+    ]
+
+
+def _numbered(names: set[str]) -> bool:
+    """Roots x_1, x_2, …: the numbers say nothing about which is which."""
+    found = [_INDEXED.fullmatch(name) for name in names]
+    letters = {match["letter"] for match in found if match is not None}
+    numbers = sorted(int(match["number"]) for match in found if match is not None)
+    return None not in found and len(letters) == 1 and numbers == list(range(1, len(names) + 1))
+
+
+_INDEXED: Final = re.compile(r"1\*va:(?P<letter>\w+)_(?P<number>\d{1,4})\^1")
 
 
 def _name_dropped(items: Sequence[Value]) -> tuple[Value, ...]:

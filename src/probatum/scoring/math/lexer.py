@@ -126,6 +126,7 @@ _TOKEN: Final = re.compile(
     |(?P<command>\\(?:[a-zA-Z]+|.))
     |(?P<letters>[a-zA-Z]+)
     |(?P<foreign>[^\W\d_]+)
+    |&(?=\s*(?:[=<>&]|\\(?:le|ge|leq|geq|ne|neq|approx|lt|gt)(?![a-zA-Z])))
     |(?P<relation><=|>=|=<|=>|!=|==|:=|[<>=])
     |(?P<sign>\*\*|.)""",
     re.VERBOSE | re.DOTALL,

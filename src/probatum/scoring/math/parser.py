@@ -81,7 +81,9 @@ _APPLIED: Final = frozenset("fgFG")
 """Letters that are functions before a parenthesis, whatever stands in it."""
 _PERHAPS_APPLIED: Final = frozenset("hpquvwyABCDGHIJKLMNPQRSTUVWXYZ")
 """Letters that are functions before a single name or number in parentheses."""
-_MATRICES: Final = frozenset(["pmatrix", "bmatrix", "matrix", "Bmatrix", "vmatrix", "smallmatrix", "array"])
+_MATRICES: Final = frozenset(("pmatrix", "bmatrix", "matrix", "Bmatrix", "smallmatrix", "array"))
+_SYSTEMS: Final = frozenset(("cases", "aligned", "align", "split", "gathered"))
+"""Environments that hold equations below each other."""
 
 
 class Parser(Cursor):
@@ -496,7 +498,7 @@ class Parser(Cursor):
             return combination
         name += self._primes()
         if index.constant is not None:
-            full = f"{name}_{index.key}"
+            full = f"{name}_{index.constant}"
             if self.next_is("(") and self._applies(name):
                 return Scalar(function(full, *map(form_of, self._arguments())))
             return Scalar(variable(full))
@@ -607,6 +609,8 @@ class Parser(Cursor):
         closer = "\\}"
         if self.take(closer):
             return NOTHING
+        if self.next_is("begin"):
+            return self._system_in_brace()
         if self._condition_follows():
             self.at += 2
             region = self.nested(self.listed)
@@ -619,6 +623,15 @@ class Parser(Cursor):
                 break
         self.expect(closer)
         return Collection("set", tuple(items))
+
+    def _system_in_brace(self) -> Value:
+        r"""\left\{ before an array of equations, which nothing closes."""
+        value = self.nested(self.atom)
+        if self.take("\\}"):
+            return Collection("set", (value,))
+        if not isinstance(value, Matrix) or len(value.rows[0]) != 1:
+            raise Unreadable("a brace that is not closed")
+        return Collection("list", tuple(row[0] for row in value.rows))
 
     def _element_inside(self) -> list[Value]:
         self.deeper()
@@ -830,6 +843,8 @@ class Parser(Cursor):
 
     def matrix(self, token: Token) -> Value:
         r"""Rows by `\\`, cells by `&`."""
+        if token.text in _SYSTEMS:
+            return self.system()
         if token.text not in _MATRICES:
             raise Unreadable(f"the environment {token.text[:20]}")
         rows: list[tuple[Value, ...]] = []
@@ -838,6 +853,7 @@ class Parser(Cursor):
             row.append(self.nested(self.relation))
             if self.take("&"):
                 continue
+            self.take(",")
             rows.append(tuple(row))
             row = []
             if not self.take("row"):
@@ -846,6 +862,17 @@ class Parser(Cursor):
         if row or not rows or len({len(each) for each in rows}) != 1:
             raise Unreadable("a matrix whose rows differ in length")
         return Matrix(tuple(rows))
+
+    def system(self) -> Value:
+        """Equations below each other; a value with its condition beside it is not read."""
+        items: list[Value] = []
+        while not self.next_is("end"):
+            items.append(self.nested(self.relation))
+            self.take(",", ";")
+            if not self.take("row"):
+                break
+        self.expect("end")
+        return Collection("list", tuple(items)) if len(items) > 1 else items[0]
 
 
 _BASES: Final = {
