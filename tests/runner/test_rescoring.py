@@ -13,7 +13,8 @@ from probatum.core.errors import ConsentError, UsageError
 from probatum.core.records import Finish
 from probatum.datasets import load_items
 from probatum.report import make_card
-from probatum.runner import Options, Progress, grade, load_run, rescore
+from probatum.runner import Options, Progress, evaluation, grade, load_run, rescore
+from probatum.runner.canaries import Canaries
 from probatum.runner.isolation import LazySandbox
 from probatum.scoring import Rate
 from tests.fakes import FakeModel, failure
@@ -143,6 +144,7 @@ def test_programs_need_consent_to_run_again(store, monkeypatch):
     sandbox = FakeSandbox()
     monkeypatch.setattr(LazySandbox, "sandbox", property(lambda _: sandbox))
     monkeypatch.setattr(LazySandbox, "environment_digest", "0" * 64)
+    monkeypatch.setattr(evaluation, "check_grader", lambda *_: Canaries())  # a fake fails every program
     first = evaluate(
         "mini_code",
         model=FakeModel(reply=lambda _: "    return 1"),
@@ -162,6 +164,7 @@ def test_a_file_of_whole_programs_is_read_as_such_again(store, tmp_path, monkeyp
     sandbox = FakeSandbox()
     monkeypatch.setattr(LazySandbox, "sandbox", property(lambda _: sandbox))
     monkeypatch.setattr(LazySandbox, "environment_digest", "0" * 64)
+    monkeypatch.setattr(evaluation, "check_grader", lambda *_: Canaries())  # a fake fails every program
     answers = tmp_path / "answers.jsonl"
     answers.write_text(
         json.dumps({"task_id": first_item(), "solution": "def double(x):\n    return 2 * x\n"}) + "\n"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from probatum.extraction.characters import fold, sentence_end
 from probatum.extraction.evidence import Ambiguous, Extraction, Found, Missing, answer_of
+from probatum.extraction.phrases import corrected
 from probatum.extraction.reasoning import Visible, visible
 
 __all__ = ["Boxes", "box_stays_open", "boxed_in", "extract_boxed", "find_boxed", "find_boxes"]
@@ -64,7 +65,7 @@ def boxed_in(seen: Visible) -> Found:
     r"""The deciding box of a text whose reasoning is out.
 
     The last box decides, since a model that goes on corrects itself; but different boxes in one
-    sentence (`x = \boxed{3} or \boxed{4}`) are several answers.
+    sentence (`x = \boxed{3} or \boxed{4}`) are several answers, unless words between take one back.
     """
     boxes = find_boxes(seen.text)
     if boxes.unclosed:
@@ -77,7 +78,7 @@ def boxed_in(seen: Visible) -> Found:
     sentence = [last]
     for each in reversed(found[:-1]):
         begin, end = each.span[1] - seen.offset, sentence[-1].span[0] - seen.offset
-        if sentence_end(folded, begin, end) < end:
+        if sentence_end(folded, begin, end) < end or corrected(folded, begin, end):
             break
         sentence.append(each)
     if any(each.answer != last.answer for each in sentence):

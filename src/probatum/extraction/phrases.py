@@ -244,7 +244,7 @@ def corrections(folded: str, start: int) -> list[int]:
 
 
 _CORRECTION = re.compile(
-    r"\b(?:wait|actually|correction|sorry|no,|no\.|hmm|mistake|reconsider(?:ing)?|on second thought|recheck"
+    r"\b(?:wait|actually|correction|sorry|no[,.:;]|hmm|mistake|reconsider(?:ing)?|on second thought|recheck"
     r"|re-check|double.check|let me check|however|instead|scratch that|oops|rather|revis(?:e|ed|ing))\b"
     r"|\bbut (?:the|my|it|now|in fact|really)\b"
     r"|\b(?:final|finally|therefore|thus|hence|in conclusion|in summary|overall|ultimately)\b"

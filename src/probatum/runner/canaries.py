@@ -7,14 +7,14 @@ sandbox, an interpreter and libraries, which can be broken as a whole: nothing r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 from typing import Protocol as Interface
 
 from probatum.core.errors import GraderError
-from probatum.core.protocol import ProgramScorer, Task
+from probatum.core.protocol import CalibratedScorer, ProgramScorer, Task
 from probatum.core.records import Execution, Item, Outcome, Program, Response
 from probatum.core.status import Status
 
@@ -22,6 +22,8 @@ __all__ = ["CANARIES", "Canaries", "check_grader"]
 
 CANARIES: Final = 3
 """Items whose reference solution and known-bad answer are run first."""
+LOOKED_AT: Final = 50
+"""Items among which those are looked for that have both."""
 
 
 class Executor(Interface):
@@ -69,9 +71,9 @@ def check_grader(task: Task, scorer: ProgramScorer, items: Iterable[Item], execu
         GraderError: no reference solution passes, or every known-bad answer does.
         SandboxError: programs cannot be run at all.
     """
-    chosen = list(islice(items, CANARIES))
-    good = {item.id: _graded(task.gold, item, scorer, executor) for item in chosen}
-    bad = {item.id: _graded(task.wrong, item, scorer, executor) for item in chosen}
+    chosen = list(islice(_written(task, islice(items, LOOKED_AT)), CANARIES))
+    good = {item.id: _graded(text, item, scorer, executor) for item, text, _ in chosen}
+    bad = {item.id: _graded(text, item, scorer, executor) for item, _, text in chosen}
     key = task.scorer.scores[0]
     failed = [name for name, outcome in good.items() if outcome.scores.get(key) != 1.0]
     passed = [name for name, outcome in bad.items() if outcome.scores.get(key) == 1.0]
@@ -89,10 +91,25 @@ def check_grader(task: Task, scorer: ProgramScorer, items: Iterable[Item], execu
     return Canaries(tuple(good), tuple(failed), tuple(passed), reason)
 
 
-def _graded(answer: Callable[[Item], str], item: Item, scorer: ProgramScorer, executor: Executor) -> Outcome:
+def _written(task: Task, items: Iterable[Item]) -> Iterator[tuple[Item, str, str]]:
+    """Items with both answers; an item for which the task can write none is no canary."""
+    for item in items:
+        try:
+            good, bad = task.gold(item), task.wrong(item)
+        except Exception:  # noqa: BLE001, S112 - the boundary of tasks, ours and others'
+            continue
+        if good.strip():
+            yield item, good, bad
+
+
+def _graded(text: str, item: Item, scorer: ProgramScorer, executor: Executor) -> Outcome:
     """As a model's answer would be."""
-    responses = [Response(request="", text=answer(item))]
-    program = scorer.program(item, 0, responses)
+    responses = [Response(request="", text=text)]
+    program: Program | Outcome | None = None
+    if isinstance(scorer, CalibratedScorer):  # what models answer may be of another form than the solution
+        program = scorer.reference(item, text)
+    if program is None:
+        program = scorer.program(item, 0, responses)
     if isinstance(program, Outcome):
         return program
     for execution in executor.execute([program]):

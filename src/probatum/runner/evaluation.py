@@ -14,13 +14,15 @@ from typing import Protocol as Interface
 
 from probatum.core.canonical import digest_json
 from probatum.core.errors import ConsentError, Interrupted
-from probatum.core.protocol import Protocol, Task
+from probatum.core.protocol import ProgramScorer, Protocol, Task
 from probatum.core.records import Item
 from probatum.core.run import Run, RunState, TaskRun
 from probatum.core.status import Status
 from probatum.models import Model, load_model
 from probatum.prompting import Plan
+from probatum.runner.canaries import Canaries, check_grader
 from probatum.runner.cpu_limits import CpuLimits, cpu_limits
+from probatum.runner.emptiness import emptiness, generations
 from probatum.runner.environment import environment, now
 from probatum.runner.gold import GoldCheck
 from probatum.runner.isolation import LazySandbox, consent_message
@@ -99,7 +101,7 @@ def evaluate(
             LazySandbox(options.workers) as sandbox,
             interruptible(counters) as stop,
         ):
-            evaluation = Evaluation(loaded, opened, sandbox, options, counters, stop)
+            evaluation = Evaluation(loaded, opened, sandbox, options, counters, stop, canaries=True)
             return evaluation.carry_out(evaluation.record([one.record for one in prepared]), prepared)
     finally:
         if isinstance(model, str):
@@ -138,6 +140,10 @@ class Asked(Interface):
         """Broken items."""
         ...
 
+    def sound(self) -> Iterator[Item]:
+        """The other items."""
+        ...
+
 
 @dataclass(frozen=True)
 class Evaluation:
@@ -149,6 +155,8 @@ class Evaluation:
     options: Options
     progress: Progress = field(default_factory=Progress)
     stop: threading.Event = field(default_factory=threading.Event)
+    canaries: bool = False
+    """Whether known programs are run before a task's own."""
 
     def carry_out(self, record: Run, tasks: Sequence[Asked]) -> EvaluatedRun:
         """Asks and grades task after task, summarises each, and writes the run down however it ends."""
@@ -190,6 +198,9 @@ class Evaluation:
         task = one.protocol.task
         self.progress.begin(task.name, one.record.planned)
         executes = task.executes_code
+        known = Canaries()
+        if self.canaries and isinstance(one.protocol.scorer, ProgramScorer):
+            known = check_grader(task, one.protocol.scorer, one.sound(), self.sandbox)
         limits = cpu_limits(task, one.protocol.scorer, self.sandbox)
         work = Work(
             run=run.id,
@@ -204,12 +215,13 @@ class Evaluation:
         )
         executor = self.sandbox if executes else None
         asked = Pipeline(work, self.model, self.store, executor, self.progress, self.stop).run()
-        done = self._summarise(run, replace(one.record, requests=asked), one)
+        done = self._summarise(run, replace(one.record, requests=asked), one, known)
         return done if limits is None else replace(done, summary=_with_limits(done.summary, limits))
 
-    def _summarise(self, run: Run, record: TaskRun, one: Asked) -> TaskRun:
+    def _summarise(self, run: Run, record: TaskRun, one: Asked, known: Canaries) -> TaskRun:
         """Estimates from the marks that the store holds, and what must be said beside them."""
         task = one.protocol.task
+        empty = emptiness(generations(self.store.samples(run.id, task.name))).note()
         marks = list(self.store.marks(run.id, task.name))
         statuses = count_statuses(marks)
         if sum(statuses.values()) != record.planned:
@@ -231,7 +243,7 @@ class Evaluation:
                 "golds": one.golds.plain(),
                 "shots": one.shots_shown,
                 "shots_dropped": one.shots_dropped,
-                "notes": _notes(record, one),
+                "notes": [*([empty] if empty else []), *_notes(record, one), *known.notes()],
             },
         )
 
@@ -250,7 +262,7 @@ def _with_limits(summary: Mapping[str, object], limits: CpuLimits) -> dict[str, 
     notes = [str(note) for note in cast("list[object]", summary["notes"])]
     if own := told["of_the_task"]:
         notes.append(
-            f"{len(own)} of the items have the task's own CPU limit: their reference solution did not pass here"
+            f"{len(own)} of the items have the task's own CPU limit: their reference did not pass here"
         )
     return {**summary, "limits": told, "notes": notes}
 

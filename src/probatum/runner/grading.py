@@ -110,6 +110,10 @@ class FileTask:
             if (reason := self.dataset.invalid.get(item.id)) is not None:
                 yield position, item, reason
 
+    def sound(self) -> Iterator[Item]:
+        """The other items."""
+        return (item for item in self.dataset if item.id not in self.dataset.invalid)
+
 
 def grade(
     path: Path,
@@ -153,7 +157,7 @@ def grade(
         LazySandbox(chosen.workers) as sandbox,
         interruptible(counters) as stopped,
     ):
-        evaluation = Evaluation(FileModel(held), opened, sandbox, chosen, counters, stopped)
+        evaluation = Evaluation(FileModel(held), opened, sandbox, chosen, counters, stopped, canaries=True)
         return evaluation.carry_out(evaluation.record([ready.record]), [ready]), held
 
 

@@ -71,6 +71,10 @@ class Prepared:
                 if (reason := self.dataset.invalid.get(item.id)) is not None:
                     yield position, item, reason
 
+    def sound(self) -> Iterator[Item]:
+        """The other items within the limit."""
+        return (item for _, item in self.items() if item.id not in self.dataset.invalid)
+
     def _fits(self, prompt: Prompted, continuation: str | None) -> bool:
         """Whether prompt and answer, or prompt and continuation, have room in the context.
 

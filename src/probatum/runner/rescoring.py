@@ -95,6 +95,11 @@ class StoredTask:
             if sample.outcome.status is Status.INVALID_ITEM:
                 yield sample.position, sample.item, sample.outcome.reason or "broken"
 
+    def sound(self) -> Iterator[Item]:
+        """The other items."""
+        samples = (one for one in self.samples if one.outcome.status is not Status.INVALID_ITEM)
+        return (item for item, _ in groupby(samples, key=lambda sample: sample.item))
+
     def _remember(self, sample: Sample) -> None:
         outcome = sample.outcome
         for request, response in zip(sample.requests, sample.responses, strict=True):
