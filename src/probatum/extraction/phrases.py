@@ -244,9 +244,9 @@ def corrections(folded: str, start: int) -> list[int]:
 
 
 _CORRECTION = re.compile(
-    r"\b(?:wait|actually|correction|sorry|no[,.:;]|hmm|mistake|reconsider(?:ing)?|on second thought|recheck"
+    r"\b(?:wait|actually|correction|sorry|hmm|mistake|reconsider(?:ing)?|on second thought|recheck"
     r"|re-check|double.check|let me check|however|instead|scratch that|oops|rather|revis(?:e|ed|ing))\b"
-    r"|\bbut (?:the|my|it|now|in fact|really)\b"
+    r"|\bno[,.:;]|\bbut (?:the|my|it|now|in fact|really)\b"
     r"|\b(?:final|finally|therefore|thus|hence|in conclusion|in summary|overall|ultimately)\b"
     r"|更正|不对|不對|等等|重新|其实|其實|错了|修正|最终|最后|因此|所以|综上|故",
     re.IGNORECASE,
