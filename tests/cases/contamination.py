@@ -32,7 +32,11 @@ def overlap_agrees(ours: Any, expected: Any) -> bool:
     if kind is Overlap.NOT_CHECKABLE:
         exact = "found" in words and "not_found" not in words
         return words.startswith("not_checkable") and ("exact" not in words or exact is ours["exact"])
-    return bool(words == kind.value or words.startswith(f"{kind.value}_("))
+    return bool(
+        words == kind.value
+        or words in (f"{kind.value}_only", f"only_{kind.value}")
+        or words.startswith(f"{kind.value}_(")
+    )
 
 
 def item_of(given: Given) -> Item:

@@ -1,9 +1,9 @@
 """JSON objects inside a reply: whole ones with their places, and whether the last one was cut off.
 
-A reply may be the object, hold it in a fence, or talk around it. What models get wrong and what can be read
-in one way only is let pass: a comma too many, line ends in strings, and, where the reply holds no JSON at
-all, a flat object in Python's quotes. A name twice in one object and `NaN` make it no object, since two readers
-could read them differently.
+A reply may be the object, hold it in a fence, or talk around it. What models get wrong, and what can be read
+in one way only, is let pass: a comma too many, line ends in strings, and, where a reply holds no JSON at all,
+a flat object in the quotes of Python. A name twice in one object and `NaN` make it no object, since two
+readers could read them differently.
 """
 
 from __future__ import annotations

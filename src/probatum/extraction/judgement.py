@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 from typing import Final
 
 from probatum.extraction.characters import fold
@@ -26,6 +27,7 @@ from probatum.extraction.verdict_places import (
     places,
     read_number,
     sole_lines,
+    stated,
     unclosed_tag,
 )
 
@@ -112,7 +114,11 @@ def find_score(
         return Missing("reasoning was never closed", truncated=True)
     found = _score_of_json(seen, field, scale)
     if found is None:
-        found = _decide(seen, places(fold(seen.text), declared, lambda part, _: _scored(part, scale)))
+        folded = fold(seen.text)
+        candidates = places(folded, declared, lambda part, _: _scored(part, scale))
+        if not candidates and declared is SCORE_MARKS:
+            candidates = stated(folded, (_RATED,), lambda part: _scored(part, scale))
+        found = _decide(seen, candidates)
     if found is None:
         found = _whole_number(seen, scale) or Missing("no score is given")
     return _within(found, scale, text)
@@ -150,6 +156,8 @@ def find_verdict(
         candidates = places(folded, declared, lambda part, tagged: reader.at(part, whole=tagged))
         if not any(each.tagged for each in candidates):
             candidates += sole_lines(folded, lambda part: reader.at(part, whole=True))
+            if declared is VERDICT_MARKS:
+                candidates += stated(folded, reader.statements, lambda part: reader.at(part, whole=True))
         found = _decide(seen, candidates)
     return found or Missing("no verdict is given")
 
@@ -356,7 +364,8 @@ def _decide(seen: Visible, candidates: list[Place]) -> Found | None:
     rank = max(each.rank for each in own)
     best = [each for each in own if each.rank == rank]
     chosen = best[-1]
-    if len({each.answer for each in best}) > 1 and not (chosen.ends and not chosen.marked):
+    revised = chosen.ends and not chosen.marked and _apart(seen.text, best[:-1], chosen)
+    if len({each.answer for each in best}) > 1 and not revised:
         return Ambiguous(tuple(_extraction(seen, each) for each in best))
     later = [each for each in candidates if each.start > chosen.start and each.answer != chosen.answer]
     doubtful = [each for each in later if not chosen.marked or not (chosen.final or each.quoted)]
@@ -366,6 +375,14 @@ def _decide(seen: Visible, candidates: list[Place]) -> Found | None:
         shown = seen.text[chosen.start : chosen.end][:60]
         return Missing(f"{shown!r} is no verdict", truncated=not shown and chosen.ends)
     return _extraction(seen, chosen)
+
+
+def _apart(text: str, earlier: Sequence[Place], last: Place) -> bool:
+    """Whether a sentence or a line ends between the last candidate and the ones before it."""
+    return all(_BREAK.search(text, each.end, last.start) for each in earlier if each.answer != last.answer)
+
+
+_BREAK = re.compile(r"\n|[.!?;。！？；](?=\s)|[。！？；]")
 
 
 def _extraction(seen: Visible, place: Place) -> Extraction:
@@ -396,6 +413,14 @@ def _within(found: Found, scale: Scale | None, text: str) -> Found:
         return Missing(f"out of range: {found.answer} lies outside {scale[0]:g} … {scale[1]:g} ({shown!r})")
     return found
 
+
+_RATED = re.compile(
+    r"\b(?:I|we)\b[^.!?\n]{0,40}?\b(?:rate|give|assign|score|award)\b[^.!?\n\d]{0,60}?"
+    r"(?P<verdict>\d+(?:[.,]\d+)?(?:\s{0,2}(?:/|out of)\s{0,2}\d+)?)(?![\w%]|[.,]\d)"
+    r"(?=[*_`\"'”’)\s]{0,6}(?:[.!;\n]|$|points?\b|because\b|since\b|for\b|as\b))",
+    re.IGNORECASE,
+)
+"""A sentence in which the judge gives a score."""
 
 _LEADING = re.compile(
     r"""[\s*_`"'“‘(\[]{0,8}(?P<number>[-+]?\d+(?:[.,]\d+)?)(?![A-Za-z0-9_]|[.,]\d)[*_`"'”’)\]]{0,6}
@@ -445,12 +470,19 @@ class _Labels:
         folded = [(each if cased else each.casefold(), meant) for each, meant in pairs if each]
         return cls(tuple(sorted(folded, key=lambda pair: -len(pair[0]))), cased)
 
+    @property
+    def statements(self) -> tuple[re.Pattern[str], ...]:
+        """Sentences in which one of the labels is preferred."""
+        return _statements(tuple(written for written, _ in self.written), self.cased)
+
     def at(self, part: str, *, whole: bool) -> str | None:
         """The label with which `part` begins (or which it is), unless another one is joined to it."""
         text = fold(part).strip(
             " \t\n\r*_`\"'“”‘’「」()[]{}<>.:：。,，!！-–—" if whole else " \t\n\r*_`\"'“‘「([{:："
         )
         text = text if self.cased else text.casefold()
+        if not whole and (filler := _FILLER.match(text)) is not None:
+            text = text[filler.end() :]
         for written, meant in self.written:
             bare = written.strip(" \t*_`\"'()[]{}.:") if whole else written
             if whole and text in (written, bare):
@@ -474,3 +506,35 @@ class _Labels:
 
 def _goes_on(text: str, end: int) -> bool:
     return text[end : end + 1].isalnum() or text[end : end + 1] == "_"
+
+
+_FILLER = re.compile(
+    r"(?:the )?(?:(?:final|better|best|overall) )?(?:answer|response|submission|solution|output|candidate|statement"
+    r"|claim|winner|verdict|choice|one|it) (?:is|was)[ :*_`]{1,4}",
+    re.IGNORECASE,
+)
+"""What may stand between a mark and its label: "Judgement: the response is correct"."""
+
+
+@lru_cache(maxsize=32)
+def _statements(labels: tuple[str, ...], cased: bool) -> tuple[re.Pattern[str], ...]:
+    """A label is called better, or is chosen. Labels of one letter are capitals there, as `a` is a word."""
+    spelled = [
+        re.escape(label) if len(label) > 1 or cased else f"(?-i:{re.escape(label.upper())})"
+        for label in labels
+    ]
+    label = rf"(?<!\w)(?P<verdict>{'|'.join(spelled) or '(?!)'})(?!\w)"
+    how = r"(?:(?:clearly|much|slightly|significantly|the|overall|somewhat|a bit|far|definitely)\s+){0,3}"
+    flags = 0 if cased else re.IGNORECASE
+    return (
+        re.compile(
+            rf"{label}(?:['’]s (?:answer|response|output))?\s+(?:(?:is|was)\s+{how}"
+            r"(?:better|best|superior|stronger|winner|preferable|preferred)|wins)\b",
+            flags,
+        ),
+        re.compile(
+            r"\b(?:I|we)(?:['’](?:d|ll))?\s+(?:would\s+|will\s+)?(?:choose|prefer|select|pick|vote for|go with|favou?r)"
+            rf"\s+(?:the\s+)?{label}",
+            flags,
+        ),
+    )

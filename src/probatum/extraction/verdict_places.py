@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
@@ -25,6 +25,7 @@ __all__ = [
     "places",
     "read_number",
     "sole_lines",
+    "stated",
     "unclosed_tag",
 ]
 
@@ -62,7 +63,14 @@ _KEPT: Final = 1000
 _NEAR: Final = 200
 """Characters before and behind a place that are looked at."""
 _LONGEST_TAG: Final = 80
+_FIRST_SENTENCE = re.compile(rf"{_SENTENCE.pattern}|[ \t][–—-][ \t]")
 _TAG = re.compile(r"\[\[([^\[\]\n]{1,80})\]\]")
+_XML = re.compile(
+    r"<(?P<name>(?:final[_-]?)?(?:score|rating|grade|verdict|answer|winner|choice|decision|judge?ment|label|preference))>"
+    r"(?P<content>[^<>\n]{1,80})</(?P=name)>",
+    re.IGNORECASE,
+)
+"""A verdict between tags of XML: marked, and last where its name says so."""
 _TAG_ENDS = re.compile(r"[\]\n]")
 _DECORATION: Final = " \t*_`~>#"
 _TAIL: Final = CLOSERS + "\n\r-—"
@@ -130,6 +138,19 @@ def places(folded: str, declared: tuple[str, ...], read: Reader) -> list[Place]:
                 ends=end >= tail,
             )
         )
+    for match in deque(_XML.finditer(folded), _KEPT):
+        start, end = match.span("content")
+        tags.append(
+            Place(
+                start=start,
+                end=end,
+                answer=read(match["content"], True),
+                rank=3 if _FINAL.search(match["name"]) else 2,
+                tagged=True,
+                quoted=quotes.hold(match.start(), match.end()),
+                ends=match.end() >= tail,
+            )
+        )
     if any(not tag.quoted for tag in tags):
         return tags
     return tags + [place for place in marks.read(read, quotes) if place is not None]
@@ -156,13 +177,30 @@ def _edges(folded: str) -> Iterator[tuple[int, int]]:
     last = (folded.rfind("\n", start, end) + 1 or start, end)
     yield first
     yield last
-    stop = _SENTENCE.search(folded, *first)
+    stop = _FIRST_SENTENCE.search(folded, *first)
     if stop is not None:
         yield first[0], stop.start()
     before = folded.rstrip(_TAIL)
     stops = list(_SENTENCE.finditer(folded, last[0], min(last[1], len(before))))
     if stops:
         yield stops[-1].end(), last[1]
+
+
+def stated(
+    folded: str, patterns: Iterable[re.Pattern[str]], read: Callable[[str], str | None]
+) -> list[Place]:
+    """Verdicts in whole sentences ("I rate it 7 out of 10", "A is better"): the group `verdict` of each match."""
+    quotes = _Quotes(folded)
+    tail = len(folded.rstrip(_TAIL))
+    found = []
+    for pattern in patterns:
+        for match in deque(pattern.finditer(folded), _KEPT):
+            start, end = match.span("verdict")
+            answer = read(folded[start:end])
+            if answer is not None:
+                quoted = quotes.hold_mark(start)
+                found.append(Place(start, end, answer, rank=1, quoted=quoted, ends=match.end() >= tail))
+    return found
 
 
 def unclosed_tag(folded: str) -> int | None:
@@ -282,7 +320,8 @@ def _spell(mark: str) -> str:
     if body == mark:
         return words + (r"(?![^\W\d_])" if body[-1:].isalpha() else "")
     verb = r"[ \t]{1,3}(?:is|was|ist|est|es|é|è)\b[ \t*_`]{0,3}:?|(?:是|为|為|は):?"
-    joint = rf"(?:[ \t*_`]{{0,4}}[:=]|{verb})"
+    dash = r"[ \t*_`]{1,4}[–—-](?=[ \t])"
+    joint = rf"(?:[ \t*_`]{{0,4}}[:=]|{dash}|{verb})"
     return rf"{words}[ \t*_`]{{0,4}}(?:\([^()\n]{{0,40}}\)|\[[^\[\]\n]{{0,40}}\])?{joint}"
 
 
