@@ -13,7 +13,7 @@ from pathlib import Path
 
 from probatum.benchmarks import find_task
 from probatum.core.errors import ProbatumError
-from probatum.core.records import ExecutionStatus, Limits, Program
+from probatum.core.records import ExecutionStatus, Limits, Outcome, Program
 from probatum.core.status import Status
 from probatum.runner import Options, grade
 from probatum.sandbox import Sandbox
@@ -64,6 +64,8 @@ class Executed:
     invalid: frozenset[str]
     """Items without a usable reference: they are in no rate."""
     estimates: Mapping[str, float]
+    how: Mapping[tuple[str, int], str]
+    """How each execution ended, in words."""
 
 
 def graded_file(data: Data, name: str, task: str, problems: str | None = None) -> Executed:
@@ -90,7 +92,16 @@ def graded_file(data: Data, name: str, task: str, problems: str | None = None) -
         {(each.item_id, each.sample): each.scores.get("passed") == 1.0 for each in valid},
         frozenset(each.item_id for each in outcomes) - {each.item_id for each in valid},
         {each.name: each.value for each in run.estimates if each.value is not None},
+        {(each.item_id, each.sample): _ended(each) for each in valid},
     )
+
+
+def _ended(outcome: Outcome) -> str:
+    execution = outcome.execution
+    if execution is None:
+        return outcome.reason or outcome.status.value
+    parts = (execution.status.value, execution.detail, f"{execution.cpu_seconds or 0:.1f} s of CPU time")
+    return ", ".join(filter(None, parts))
 
 
 def graded_lines(data: Data, lines: Sequence[Mapping[str, str]], task: str) -> Executed:

@@ -19,7 +19,7 @@ __all__ = ["FAMILIES"]
 
 _REASONS = {
     "sets": "results compare as sets here, as in later EvalPlus; the stored verdict compared lists",
-    "time": "the stored verdict gave an input a second of wall clock; here CPU time is limited",
+    "time": "the stored verdict gave each input a second of wall clock; here the CPU time of all is limited",
     "any": "EvalPlus takes any answer to this problem; MBPP's assertions, and the reference, do not",
 }
 _SETS = frozenset({2, 7, 111, 140, 232, 249, 579, 769})
@@ -88,7 +88,7 @@ def _executed(
         for item, theirs in verdicts.items():
             if item in passed and passed[item] != theirs:
                 told = (f"{kind}: {'passes' if good else 'fails'}" for good in (theirs, passed[item]))
-                differences.append(Difference(item, *told, _why(item)))
+                differences.append(Difference(item, *told, f"{_why(item)} (here: {found.how[item, 0]})"))
     return ours, differences, notes
 
 
