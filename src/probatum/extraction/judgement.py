@@ -509,8 +509,8 @@ def _goes_on(text: str, end: int) -> bool:
 
 
 _FILLER = re.compile(
-    r"(?:the )?(?:(?:final|better|best|overall) )?(?:answer|response|submission|solution|output|candidate|statement"
-    r"|claim|winner|verdict|choice|one|it) (?:is|was)[ :*_`]{1,4}",
+    r"(?:the )?(?:(?:final|better|best|overall) )?(?:answer|response|submission|solution|output|candidate"
+    r"|statement|claim|winner|verdict|choice|one|it) (?:is|was)[ :*_`]{1,4}",
     re.IGNORECASE,
 )
 """What may stand between a mark and its label: "Judgement: the response is correct"."""
@@ -533,8 +533,8 @@ def _statements(labels: tuple[str, ...], cased: bool) -> tuple[re.Pattern[str], 
             flags,
         ),
         re.compile(
-            r"\b(?:I|we)(?:['’](?:d|ll))?\s+(?:would\s+|will\s+)?(?:choose|prefer|select|pick|vote for|go with|favou?r)"
-            rf"\s+(?:the\s+)?{label}",
+            r"\b(?:I|we)(?:['’](?:d|ll))?\s+(?:would\s+|will\s+)?"
+            rf"(?:choose|prefer|select|pick|vote for|go with|favou?r)\s+(?:the\s+)?{label}",
             flags,
         ),
     )

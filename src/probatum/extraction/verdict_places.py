@@ -62,6 +62,7 @@ _KEPT: Final = 1000
 """Tags and marks looked at, from the end: a reply with more of them repeats itself."""
 _NEAR: Final = 200
 """Characters before and behind a place that are looked at."""
+_LONGEST_QUOTE: Final = 500
 _LONGEST_TAG: Final = 80
 _FIRST_SENTENCE = re.compile(rf"{_SENTENCE.pattern}|[ \t][–—-][ \t]")
 _TAG = re.compile(r"\[\[([^\[\]\n]{1,80})\]\]")
@@ -77,10 +78,12 @@ _TAIL: Final = CLOSERS + "\n\r-—"
 
 _QUOTES = re.compile(
     r"\"[^\"\n]{1,2000}\"|“[^”\n]{1,2000}”|«[^»\n]{1,2000}»|「[^」\n]{1,2000}」|『[^』\n]{1,2000}』"
-    r"|‘(?:[^’\n]|’(?=\w)){1,500}’|(?<![\w'])'(?:[^'\n]|'(?=\w)){1,500}'(?!\w)|`[^`\n]{1,500}`"
-    r"|^[ \t]{0,3}>[^\n]{1,2000}",
+    r"|`[^`\n]{1,500}`|^[ \t]{0,3}>[^\n]{1,2000}",
     re.MULTILINE,
 )
+_OPEN_SINGLE = re.compile(r"(?<![\w'’])['‘](?=\S)")
+_CLOSE_SINGLE = re.compile(r"['’](?!\w)")
+"""Single quotes; an apostrophe stands between letters, or ends a word (the students' work)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +192,7 @@ def _edges(folded: str) -> Iterator[tuple[int, int]]:
 def stated(
     folded: str, patterns: Iterable[re.Pattern[str]], read: Callable[[str], str | None]
 ) -> list[Place]:
-    """Verdicts in whole sentences ("I rate it 7 out of 10", "A is better"): the group `verdict` of each match."""
+    """Verdicts in whole sentences ("I rate it 7/10", "A is better"): the group `verdict` of each match."""
     quotes = _Quotes(folded)
     tail = len(folded.rstrip(_TAIL))
     found = []
@@ -210,12 +213,30 @@ def unclosed_tag(folded: str) -> int | None:
     return at if open_tag else None
 
 
+def _single_quotes(folded: str) -> Iterator[tuple[int, int]]:
+    closers = [match.end() for match in _CLOSE_SINGLE.finditer(folded)]
+    behind = 0
+    for match in _OPEN_SINGLE.finditer(folded):
+        start = match.start()
+        if start < behind:
+            continue
+        place = bisect_right(closers, start + 2)
+        end = closers[place] if place < len(closers) else -1
+        if 0 <= end - start <= _LONGEST_QUOTE and folded.find("\n", start, end) < 0:
+            behind = end
+            yield start, end
+
+
 class _Quotes:
     """Quotations of a text."""
 
     def __init__(self, folded: str) -> None:
         self._text = folded
-        self._spans = [match.span() for match in _QUOTES.finditer(folded)]
+        self._spans: list[tuple[int, int]] = []
+        spans = [match.span() for match in _QUOTES.finditer(folded)]
+        for span in sorted([*spans, *_single_quotes(folded)]):
+            if not self._spans or span[0] >= self._spans[-1][1]:
+                self._spans.append(span)
         self._starts = [start for start, _ in self._spans]
 
     def hold_mark(self, start: int) -> bool:
