@@ -120,6 +120,8 @@ def _within_count(one: Answer, two: Answer, conventions: Conventions) -> Equival
         return _unknown("limit", str(limit))
     except ZeroDivisionError:
         return _unknown("undefined", "a division by zero")
+    except RecursionError:  # called from a stack that is nearly full
+        return _unknown("limit", "nested too deeply")
 
 
 def _any_reading(one: Answer, two: Answer, conventions: Conventions) -> Equivalence:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from fractions import Fraction
-from math import comb, factorial, gcd, lcm
+from math import comb, factorial, gcd, lcm, prod
 from typing import Final
 
 from probatum.scoring.math.forms import ONE, PI, ZERO, Atom, Form, function, rational_factors
 from probatum.scoring.math.forms import E as EULER
 from probatum.scoring.math.numeric import real_value
 
-__all__ = ["FUNCTIONS", "absolute", "binomial", "factorial_of", "logarithm", "root"]
+__all__ = ["FUNCTIONS", "absolute", "binomial", "double_factorial", "factorial_of", "logarithm", "root"]
 
 _LARGEST_FACTORIAL = 2_200
 """Its factorial has 21,000 bits."""
@@ -105,6 +105,14 @@ def factorial_of(form: Form) -> Form:
     for step in range(shift.numerator + 1, 1):
         result *= (base + Form.of(step)).to(-1)
     return result
+
+
+def double_factorial(form: Form) -> Form:
+    """`n!!` = n (n − 2) (n − 4) …, written out for small integers."""
+    value = form.integer
+    if value is None or not 0 <= value <= _LARGEST_FACTORIAL:
+        return function("doublefactorial", form)
+    return Form.of(prod(range(value, 0, -2)))
 
 
 def binomial(top: Form, under: Form) -> Form:

@@ -34,7 +34,7 @@ _SMALL: Final = 6
 _INTEGERS: Final = frozenset(["factorial", "binomial", "sum", "prod", "gcd", "lcm"])
 """Functions of integers: then, and where −1 is raised to a power, all variables are integers from 3 to 13."""
 _EXTREMES: Final = frozenset({"max", "min"})
-_UNKNOWN: Final = frozenset({"overline"})
+_UNKNOWN: Final = frozenset({"overline", "doublefactorial"})
 """Functions that have relations between their values, but are not computed here."""
 _STEPS_OF_FUNCTION: Final = 40
 _STEPS_OF_POWER: Final = 20

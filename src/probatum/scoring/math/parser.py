@@ -11,7 +11,14 @@ from typing import Final
 from probatum.scoring.math.arithmetic import added, divided, form_of, matrix_power, negated, times
 from probatum.scoring.math.cursor import END, Cursor
 from probatum.scoring.math.forms import IMAGINARY, ONE, PI, ZERO, E, Form, function, substitute, variable
-from probatum.scoring.math.functions import FUNCTIONS, absolute, binomial, factorial_of, root
+from probatum.scoring.math.functions import (
+    FUNCTIONS,
+    absolute,
+    binomial,
+    double_factorial,
+    factorial_of,
+    root,
+)
 from probatum.scoring.math.lexer import Token, Unreadable
 from probatum.scoring.math.regions import (
     EVERYTHING,
@@ -347,8 +354,7 @@ class Parser(Cursor):
                 self.at += 1
                 value = self._degrees(value)
             elif self.next_is("!"):
-                self.at += 1
-                value = Scalar(factorial_of(form_of(value)))
+                value = self._factorial(form_of(value))
             elif self.next_is("%") and not self._closes(1):
                 self.at += 1
                 value = Scalar(form_of(value).scaled(Fraction(1, 100)))
@@ -376,10 +382,22 @@ class Parser(Cursor):
         while self.next_is("-", "+"):
             sign *= self._sign()
         exponent = self.nested(self.argument) if not self.next_is("name", "number") else self._single()
+        if self.take("^"):  # 2^3^2 is 2^(3^2)
+            base = exponent
+            exponent = self.nested(lambda: self._raised(base))
         form = form_of(exponent)
         if isinstance(value, Matrix):
             return matrix_power(value, form.integer)
         return Scalar(form_of(value).raised(form if sign > 0 else -form))
+
+    def _factorial(self, form: Form) -> Value:
+        """`n!` and the double factorial `n!!`."""
+        signs = 0
+        while self.take("!"):
+            signs += 1
+        if signs > PAIR:
+            raise Unreadable("a factorial of more than two signs")
+        return Scalar(factorial_of(form) if signs == 1 else double_factorial(form))
 
     def _single(self) -> Value:
         """One letter or digit as an exponent; a number in plain text counts whole (2^10)."""

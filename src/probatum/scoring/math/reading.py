@@ -159,3 +159,5 @@ def _parsed(writing: str) -> tuple[Value | None, str, bool]:
         return None, "a division by zero", True
     except (Unreadable, TooLarge) as reason:
         return None, str(reason), False
+    except RecursionError:  # called from a stack that is nearly full
+        return None, "nested too deeply", False
