@@ -38,7 +38,7 @@ $(VENV)/.demo: pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(VENV)/.complete: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet 'torch==2.13.0' -e '.[local,hf,humaneval,postgres,docs,test,dev]'
+	$(BIN)/python -m pip install --quiet 'torch==2.13.0' -e '.[local,hf,humaneval,text,ifeval,ifeval-ja,postgres,docs,test,dev]'
 	@touch $@
 
 clean:
