@@ -135,7 +135,8 @@ def _scores_in(text: str) -> tuple[float, float] | None:
 
 
 def _llmbar(row: Row, data: Data) -> Finding:
-    processed = any("processed" in each for each in row.inputs)
+    files = [each for each in row.inputs if "_verdicts" in each]
+    processed = bool(files) and all("processed_" in each for each in files)
     groups = _llmbar_processed(row, data) if processed else _llmbar_subsets(data)
     checks: list[tuple[str, float, float]] = []
     numbers: dict[str, Any] = {}

@@ -24,6 +24,7 @@ from benchmarks.published_results.rows import (
     Row,
     read_rows,
 )
+from benchmarks.published_results.several import for_each_file, with_files
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = Path(os.environ.get("PROBATUM_DATA", ROOT.parent / "shared" / "data"))
@@ -193,6 +194,24 @@ def test_two_scores_are_found_in_a_review(text: str, scores: tuple[float, float]
 def test_rows_are_known_by_their_files(inputs: str, family: str | None) -> None:
     found = next((each.name for each in FAMILIES if each.fits(row(1.0, inputs))), None)
     assert found == family
+
+
+def test_patterns_are_replaced_by_their_files_and_numbers_stand_under_what_tells_them_apart(
+    tmp_path: Path,
+) -> None:
+    for name in ("538_nba_games.json", "538_nfl_games.json"):
+        (tmp_path / name).write_text("{}")
+
+    def find(one: Row, _: Data) -> Finding:
+        return Finding(numbers={"n": len(one.inputs[0])}, material="m", ours={"x": 1.0}, notes=("said",))
+
+    data = Data(tmp_path)
+    expanded = with_files(row(1.0, "538_*_games.json", "other.csv"), data)
+    assert expanded.inputs == ("538_nba_games.json", "538_nfl_games.json", "other.csv")
+    found = for_each_file(find, "538_")(expanded, data)
+    assert found.numbers["nba"] == found.numbers["538_nba_games"] == {"n": 18}
+    assert (found.numbers["files"], found.notes[0]) == (2, "538_nba_games: said")
+    assert for_each_file(find, "538_")(row(1.0, "538_nba_games.json"), data).numbers == {"n": 18}
 
 
 def published() -> list[Any]:
