@@ -22,9 +22,7 @@ MEETING = Path("/tmp/probatum-meeting-x")
 
 @pytest.mark.parametrize("engine", engines.ENGINES)
 def test_a_container_shows_little_writes_nothing_and_has_no_network(engine: str) -> None:
-    words = engines.command(
-        engine, {"/usr/lib/b", "/usr/lib/a"}, MEETING, ["python", "-c", "x"]
-    )
+    words = engines.command(engine, {"/usr/lib/b", "/usr/lib/a"}, MEETING, ["python", "-c", "x"])
     assert words[-3:] == ["python", "-c", "x"]
     text = " ".join(words)
     for part in ("run --rm", "--network none", "--read-only", "--cap-drop ALL", "--pull never"):

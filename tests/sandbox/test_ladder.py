@@ -14,7 +14,7 @@ from probatum.sandbox.launch import StartError
 
 def test_every_check_of_the_self_test_holds_where_a_rung_is_proven() -> None:
     report = isolation_report()
-    assert [rung.name for rung in report.rungs] == ["namespaces", "bubblewrap"]
+    assert [rung.name for rung in report.rungs] == ["namespaces", "bubblewrap", "gvisor", "podman", "docker"]
     for rung in report.rungs:
         assert rung.proven == (
             len(rung.checks) == len(selftest._PROGRAMS) and not selftest.failures(rung.checks)
@@ -53,9 +53,12 @@ def test_a_kernel_that_forbids_namespaces_is_an_error_that_says_what_to_do(
         Sandbox()
 
 
-@pytest.mark.parametrize("name", ["docker", "none", ""])
+@pytest.mark.parametrize("name", ["lxc", "none", ""])
 def test_an_unknown_rung_is_refused(name: str) -> None:
-    with pytest.raises(SandboxError, match="unknown: use one of namespaces, bubblewrap, unsafe-subprocess"):
+    with pytest.raises(
+        SandboxError,
+        match="unknown: use one of namespaces, bubblewrap, gvisor, podman, docker, unsafe-subprocess",
+    ):
         Sandbox(isolation=name)
 
 

@@ -17,13 +17,13 @@ from typing import Final
 from probatum.core.errors import SandboxError
 from probatum.core.records import Limits
 from probatum.sandbox.engines import ENGINES
-from probatum.sandbox.launch import UNSAFE, Settings, StartError, Worker, WorkerGoneError
+from probatum.sandbox.launch import GVISOR, UNSAFE, Settings, StartError, Worker, WorkerGoneError
 from probatum.sandbox.selftest import Check, failures, self_test
 
 __all__ = ["IsolationReport", "Rung", "choose", "isolation_report"]
 
-RUNGS: Final = ("namespaces", "bubblewrap", *ENGINES)
-PROGRAMS: Final = {"bubblewrap": "bwrap", **{engine: engine for engine in ENGINES}}
+RUNGS: Final = ("namespaces", "bubblewrap", GVISOR, *ENGINES)
+PROGRAMS: Final = {"bubblewrap": "bwrap", GVISOR: "runsc", **{engine: engine for engine in ENGINES}}
 """What a rung needs on the PATH."""
 
 

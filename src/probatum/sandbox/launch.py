@@ -21,8 +21,9 @@ from typing import Any, Final
 
 from probatum.core.errors import SandboxError
 from probatum.core.records import Program
-from probatum.sandbox import engines
+from probatum.sandbox import engines, gvisor
 from probatum.sandbox.cgroups import make_group
+from probatum.sandbox.gvisor import Bundle
 from probatum.sandbox.inside.frames import GoneError, ProtocolViolationError, Wire
 
 HERE: Final = Path(__file__).resolve().parent
@@ -49,6 +50,7 @@ from probatum.sandbox.inside import worker
 """Finds our modules without running the packages above them, which may import anything. What shares its
 memory with a program has built-in functions of its own: a program that replaces `len` gets its answer out."""
 
+GVISOR: Final = "gvisor"
 UNSAFE: Final = "unsafe-subprocess"
 """The rung that isolates nothing."""
 LINKS: Final = ("/lib", "/lib64", "/lib32")
@@ -184,6 +186,12 @@ def _command(settings: Settings, meeting: engines.Meeting | None) -> list[str]:
     return _bubblewrap(settings) if settings.isolation == "bubblewrap" else _interpreter()
 
 
+def _bundle(settings: Settings) -> Bundle:
+    links = {link: str(Path(link).readlink()) for link in LINKS if Path(link).is_symlink()}
+    shown = {path for path in _shown(settings) if not _below_a_link(path)}
+    return Bundle.write(shown, links, [*_interpreter()[:-1], gvisor.COMMAND], ENVIRONMENT)
+
+
 def _below_a_link(path: str) -> bool:
     """Whether a path is reached through /lib or its kin, which lead into /usr."""
     links = [link for link in LINKS if Path(link).is_symlink()]
@@ -202,24 +210,26 @@ class Worker:
         self._awaited: deque[str] = deque()
         self._work = tempfile.mkdtemp(prefix="probatum-unsafe-") if settings.isolation == UNSAFE else None
         self._meeting = engines.Meeting.open() if settings.isolation in engines.ENGINES else None
-        self._group = None if self._meeting else make_group(settings.memory_bytes, settings.processes)
+        self._bundle = _bundle(settings) if settings.isolation == GVISOR else None
+        plain = self._meeting is None and self._bundle is None
+        self._group = make_group(settings.memory_bytes, settings.processes) if plain else None
         inherited = () if self._group is None else self._group.descriptors
         with contextlib.ExitStack() as undo:
             undo.callback(self._remove_group)
-            command = _command(settings, self._meeting)
+            command = self._bundle.command() if self._bundle else _command(settings, self._meeting)
             ours, theirs = socket.socketpair()
             undo.callback(ours.close)
             with theirs:
                 self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and source
                     command,
-                    pass_fds=() if self._meeting else (theirs.fileno(), *inherited),
-                    stdin=subprocess.PIPE,
+                    pass_fds=(theirs.fileno(), *inherited) if plain else (),
+                    stdin=theirs.fileno() if self._bundle else subprocess.PIPE,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.PIPE,
-                    env=None if self._meeting else dict(ENVIRONMENT),
+                    env=dict(ENVIRONMENT) if plain else None,
                     cwd="/",
                 )
-                values: dict[str, Any] = {**asdict(settings), "fd": theirs.fileno()}
+                values: dict[str, Any] = {**asdict(settings), "fd": 0 if self._bundle else theirs.fileno()}
             values["address"] = self._meeting and self._meeting.address
             values["work"] = self._work or "/w"
             values["group"] = [] if self._group is None else self._group.entrances
@@ -253,7 +263,10 @@ class Worker:
 
     def _say(self, bootstrap: bytes) -> None:
         stdin = self._process.stdin
-        if stdin is not None:
+        if stdin is None:
+            with contextlib.suppress(OSError):
+                self._wire.connection.sendall(len(bootstrap).to_bytes(4, "little") + bootstrap)
+        else:
             with contextlib.suppress(OSError), stdin:
                 stdin.write(bootstrap)
 
@@ -356,5 +369,7 @@ class Worker:
             self._group.remove()
         if self._meeting is not None:
             self._meeting.close()
+        if self._bundle is not None:
+            self._bundle.remove()
         if self._work is not None:
             shutil.rmtree(self._work, ignore_errors=True)

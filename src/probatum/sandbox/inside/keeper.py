@@ -14,7 +14,7 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 from probatum.sandbox.inside import limits, watch
 from probatum.sandbox.inside.syscalls import SIGKILL
@@ -42,15 +42,22 @@ class Counter:
         return self._last > before
 
 
+class Starter(Protocol):
+    """Starts candidates: `zygote.Asked` or `zygote.Within`."""
+
+    def start(self, turn: int, connection: _socket.socket) -> int:
+        """The process id of a new candidate, or `-errno`."""
+        ...
+
+
 class Channels(NamedTuple):
-    """The keeper's SEQPACKET sockets."""
+    """To the others of the worker."""
 
     judge: _socket.socket
-    """Its orders, and what became of them."""
+    """SEQPACKET: its orders, and what became of them."""
     supervisor: _socket.socket
-    """Asked for another work directory."""
-    zygote: _socket.socket
-    """Asked for another candidate."""
+    """SEQPACKET: asked for another work directory."""
+    zygote: Starter
 
 
 class Keeper:
@@ -163,17 +170,12 @@ class Keeper:
             OSError: no process could be had.
         """
         ours, theirs = _socket.socketpair()
-        for channel, message, end in (
-            (self._zygote, b"%c" % self._turn, theirs),
-            (self._judge, b"w%d" % self._turn, ours),
-        ):
-            rights = (_socket.SOL_SOCKET, _socket.SCM_RIGHTS, end.fileno().to_bytes(4, sys.byteorder))
-            channel.sendmsg([message], [rights])
-            end.close()
-        answer = self._zygote.recv(16)
-        if not answer:
-            os._exit(1)
-        if (pid := int(answer)) < 0:
+        right = ours.fileno().to_bytes(4, sys.byteorder)
+        self._judge.sendmsg([b"w%d" % self._turn], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, right)])
+        ours.close()
+        pid = self._zygote.start(self._turn, theirs)
+        theirs.close()
+        if pid < 0:
             raise OSError(-pid, os.strerror(-pid))
         try:
             limits.restrict(pid, self._limits, contained=self._contained)

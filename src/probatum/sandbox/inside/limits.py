@@ -41,8 +41,11 @@ def restrict_judge(memory: int) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def restrict_zygote(pid: int) -> None:
-    """Limits that are the same for all executions: every candidate has them from the zygote."""
+def restrict_zygote(pid: int, *, linux: bool) -> None:
+    """Limits that are the same for all executions: every candidate has them from the zygote.
+
+    `linux` is false in gVisor's kernel, which knows some of them only.
+    """
     for kind, value in (
         (resource.RLIMIT_NOFILE, OPEN_FILES),
         (resource.RLIMIT_CORE, 0),
@@ -51,7 +54,11 @@ def restrict_zygote(pid: int) -> None:
         (resource.RLIMIT_RTPRIO, 0),
         (resource.RLIMIT_SIGPENDING, 256),
     ):
-        resource.prlimit(pid, kind, (value, value))
+        try:
+            resource.prlimit(pid, kind, (value, value))
+        except PermissionError:
+            if linux:
+                raise
     hard = resource.prlimit(pid, resource.RLIMIT_STACK)[1]
     stack = STACK if hard == resource.RLIM_INFINITY else min(STACK, hard)
     resource.prlimit(pid, resource.RLIMIT_STACK, (stack, hard))

@@ -6,7 +6,7 @@ took. The wall clock is a backstop only, since on a loaded machine it measures t
 """
 
 # pathlib would allocate a path object for every file of /proc that is looked at:
-# ruff: noqa: PTH123, PTH208
+# ruff: noqa: PTH110, PTH123, PTH208
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from collections.abc import Callable, Container, Iterable
 from typing import Final, NamedTuple
 
 from probatum.sandbox.inside import syscalls
+from probatum.sandbox.inside.ending import Ending
 from probatum.sandbox.inside.syscalls import SIGKILL
 
 IDLE: Final = 2.0  # times the CPU limit: how long a program may do nothing
@@ -31,17 +32,21 @@ class Usage(NamedTuple):
 
     cpu: float
     """Seconds on a processor, of all."""
-    waited: float
-    """Seconds in the run queue, of the thread that waited longest."""
+    waited: float | None
+    """Seconds in the run queue, of the thread that waited longest; `None` where the kernel does not tell."""
     resident: int
     """Bytes in memory, of all, without what each shares with the zygote."""
 
 
 _PAGE: Final = resource.getpagesize()
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
+TELLS_WAITING: Final = os.path.exists("/proc/self/schedstat")  # gVisor does not
 
 
 def _thread(path: str) -> tuple[float, float]:
+    """CPU seconds of a thread, and its seconds in the run queue; both 0 where the kernel does not tell."""
+    if not TELLS_WAITING:
+        return 0.0, 0.0
     with open(path, "rb") as file:
         cpu, waited, _ = file.read().split()
     return int(cpu) / 1e9, int(waited) / 1e9
@@ -95,7 +100,7 @@ def usage(pids: Iterable[int]) -> Usage:
         cpu += one
         waited = max(waited, waits)
         resident += max(0, pages * _PAGE - SHARED)
-    return Usage(cpu, waited, resident)
+    return Usage(cpu, waited if TELLS_WAITING else None, resident)
 
 
 def _process(path: str) -> tuple[float, float, int]:
@@ -154,15 +159,16 @@ def watch(
     """
     began = time.monotonic()
     judge_began: float | None = None  # taken at the first look: what it did before is too little to matter
-    process = os.pidfd_open(pid)
-    poll = syscalls.Poll({process: syscalls.POLLIN, channel: syscalls.POLLIN})
+    ending = Ending(pid)
+    poll = syscalls.Poll({ending.descriptor: syscalls.POLLIN, channel: syscalls.POLLIN})
     killed: str | None = None
     next_look = FIRST_LOOK
+    idleness = Idleness()
     try:
         while True:
             elapsed = time.monotonic() - began
             ready = poll(int(max(0.0, next_look - elapsed) * 1000) + 1)
-            if process in ready:
+            if ending.descriptor in ready and ending.came():
                 break
             if channel in ready and orders() and killed is None:
                 killed = "judge"
@@ -174,14 +180,15 @@ def watch(
             used = look()
             judge_now = busy(judge)
             judge_began = judge_now if judge_began is None else judge_began
-            killed = killed or _exceeded(used, allowed, elapsed, judge_now - judge_began)
+            idle = idleness.seconds(used, elapsed) - (judge_now - judge_began)
+            killed = killed or _exceeded(used, allowed, elapsed, idle)
             if killed is not None:
                 os.kill(pid, SIGKILL)
             next_look = elapsed + min(LONGEST, max(0.02, allowed.cpu_seconds - used.cpu))
         # the first process of a pid namespace is reaped after all others: nothing is left
         _, status, spent = os.wait4(pid, 0)
     finally:
-        os.close(process)
+        ending.close()
     return Ended(
         status=status,
         killed=killed,
@@ -191,12 +198,32 @@ def watch(
     )
 
 
-def _exceeded(used: Usage, allowed: Allowed, elapsed: float, judge: float) -> str | None:
+class Idleness:
+    """How long a program could have run and did not."""
+
+    def __init__(self) -> None:
+        self._last = Usage(0.0, None, 0)
+        self._looked = self._idle = 0.0
+
+    def seconds(self, used: Usage, elapsed: float) -> float:
+        """Elapsed time less the wait for a processor, or the time between looks in which no CPU was used.
+
+        The first counts what it runs as well, which the CPU limit ends before it is too much.
+        """
+        if used.waited is not None:
+            return elapsed - used.waited
+        if used.cpu - self._last.cpu < 1 / _TICKS:
+            self._idle += elapsed - self._looked
+        self._last, self._looked = used, elapsed
+        return self._idle
+
+
+def _exceeded(used: Usage, allowed: Allowed, elapsed: float, idle: float) -> str | None:
     if used.cpu >= allowed.cpu_seconds:
         return "cpu"
     if used.resident >= allowed.memory_bytes:
         return "memory"
-    if elapsed - used.waited - judge >= IDLE * allowed.cpu_seconds:
+    if idle >= IDLE * allowed.cpu_seconds:
         return "idle"
     if elapsed >= allowed.wall_seconds:
         return "wall"

@@ -18,6 +18,7 @@ import types
 from typing import Any
 
 from probatum.sandbox.inside import container, seccomp, syscalls, zygote
+from probatum.sandbox.inside.ending import Ending
 from probatum.sandbox.inside.frames import GoneError, Wire
 from probatum.sandbox.inside.output import Outputs
 
@@ -32,6 +33,7 @@ ENVIRONMENT = {
 }
 JUDGE_DIGITS = 100_000  # of an integer that the judge shows or reads: it takes quadratic time, here 0.1 s
 ROOMS = ("namespaces", "podman", "docker")  # where the worker builds its own
+STANDARD = 3  # descriptors below it will be those of /dev/null
 JUDGE_MEMORY = 4 << 30  # address space of the judge: hostile results must not take more
 
 
@@ -135,25 +137,32 @@ def keep(
     for entrance in settings["group"]:
         os.write(entrance, b"0")
         os.close(entrance)
-    syscalls.prctl(syscalls.PR_SET_CHILD_SUBREAPER, 1)
+    if settings["isolation"] == "unsafe-subprocess":  # in a pid namespace orphans are its first process's
+        syscalls.prctl(syscalls.PR_SET_CHILD_SUBREAPER, 1)
     seccomp.install()
-    for_zygote, of_keeper = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
     others = {int(name) for name in os.listdir("/proc") if name.isdigit()}
-    zygote_pid = os.fork()
-    if zygote_pid == 0:
-        sources.clear()
-        forget_modules()
-        for one in (judge, supervisor, of_keeper):
-            one.close()
-        zygote.start(for_zygote, outputs, settings)
-        os._exit(0)
-    for_zygote.close()
-    syscalls.drop_capabilities()
+    if settings["isolation"] == zygote.OWN_KERNEL:
+        source: zygote.Asked | zygote.Within = zygote.Within(outputs, settings)
+        zygote_pid = os.getpid()
+    else:
+        for_zygote, of_keeper = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
+        zygote_pid = os.fork()
+        if zygote_pid == 0:
+            sources.clear()
+            forget_modules()
+            for one in (judge, supervisor, of_keeper):
+                one.close()
+            zygote.start(for_zygote, outputs, settings)
+            os._exit(0)
+        for_zygote.close()
+        syscalls.drop_capabilities()
+        source = zygote.Asked(of_keeper)
     try:
         loaded = load(sources)
-        loaded["limits"].restrict_zygote(zygote_pid)
+        linux = settings["isolation"] != zygote.OWN_KERNEL
+        loaded["limits"].restrict_zygote(zygote_pid, linux=linux)
         keeper = loaded["keeper"]
-        channels = keeper.Channels(judge, supervisor, of_keeper)
+        channels = keeper.Channels(judge, supervisor, source)
         keeper.Keeper(channels, judge_pid, settings, frozenset({*others, zygote_pid})).serve()
     except Exception:  # noqa: BLE001 - told to the judge, who tells the host
         import traceback  # noqa: PLC0415 - it would cost memory in every candidate
@@ -166,10 +175,13 @@ def supervise(
 ) -> None:
     """Replaces the work directory when asked; ends when anyone is gone, and everything ends with it."""
     wanted = {host.fileno(): syscalls.POLLRDHUP | syscalls.POLLHUP, zygote_channel.fileno(): syscalls.POLLIN}
-    wanted |= {os.pidfd_open(child): syscalls.POLLIN for child in children}
+    endings = [Ending(child) for child in children]
+    wanted |= {ending.descriptor: syscalls.POLLIN for ending in endings}
     poll = syscalls.Poll(wanted)
-    while True:
+    while not any(ending.came() for ending in endings):
         for descriptor in poll(-1):
+            if descriptor in {ending.descriptor for ending in endings}:
+                continue
             if descriptor != zygote_channel.fileno() or not zygote_channel.recv(16):
                 os._exit(0)
             if settings["isolation"] == "unsafe-subprocess":
@@ -177,6 +189,7 @@ def supervise(
             else:
                 container.replace_work(settings["file_bytes"])
             zygote_channel.send(b"done")
+    os._exit(0)
 
 
 def show_paths(modules: list[str]) -> None:
@@ -192,6 +205,8 @@ def isolate(host: _socket.socket, settings: dict[str, Any]) -> None:
             container.enter([*container.interpreter_paths(), *settings["paths"]])
         if settings["isolation"] != "unsafe-subprocess":
             container.mount_work(settings["file_bytes"])
+        if settings["isolation"] == zygote.OWN_KERNEL:  # some mounts come unasked
+            container.cover_foreign_mounts()
     except OSError as error:
         report(host, failed=str(error), errno=error.errno)
         os._exit(3)
@@ -200,7 +215,7 @@ def isolate(host: _socket.socket, settings: dict[str, Any]) -> None:
 def meet(settings: dict[str, Any]) -> _socket.socket:
     """The connection to the host: inherited, or made where nothing can be."""
     if settings["address"] is None:
-        return _socket.socket(fileno=settings["fd"])
+        return _socket.socket(fileno=os.dup(settings["fd"]) if settings["fd"] < STANDARD else settings["fd"])
     host = _socket.socket(_socket.AF_UNIX)
     host.connect(settings["address"])
     return host

@@ -10,13 +10,48 @@ from __future__ import annotations
 import _socket
 import gc
 import os
-from typing import Any
+import sys
+from typing import Any, NoReturn
 
-from probatum.sandbox.inside import candidate, pages, syscalls
+from probatum.sandbox.inside import candidate, ending, pages, syscalls
 from probatum.sandbox.inside.output import Outputs
 
 FREE = 3  # the first descriptor after the standard ones: here comes the connection of a candidate
+OWN_KERNEL = "gvisor"
 OWN = 100  # the zygote's own descriptors begin here
+
+
+class Zygote:
+    """What a process needs to clone itself into candidates, made while there is nothing to hide."""
+
+    def __init__(self, settings: dict[str, Any]) -> None:
+        isolation = settings["isolation"]
+        flags = 0 if isolation == "unsafe-subprocess" else syscalls.CLONE_NEWPID
+        if isolation != OWN_KERNEL:
+            flags |= syscalls.CLONE_PARENT
+        self.call, self.clone = syscalls.cloning(flags)
+        self._drop = syscalls.dropping_capabilities()
+        self._work = settings["work"]
+        self._wire, self.connection = candidate.coming_wire()
+        candidate.rehearse()
+        if isolation != OWN_KERNEL:  # it has none to give
+            pages.use_huge_pages()
+        gc.collect()
+        syscalls.trim_memory()
+        gc.freeze()
+        gc.disable()
+
+    def become(self, out: int, err: int) -> NoReturn:
+        """In the clone: waits for a program, whose connection is in place, and runs it."""
+        try:
+            if self.call(*self._drop) == 0:
+                os.dup2(out, 1)
+                os.dup2(err, 2)
+                os.closerange(FREE, self.connection)
+                os.closerange(self.connection + 1, 1 << 20)
+                candidate.run(self._wire, self._work)
+        finally:
+            os._exit(125)
 
 
 def start(keeper: _socket.socket, outputs: tuple[Outputs, Outputs], settings: dict[str, Any]) -> None:
@@ -29,37 +64,55 @@ def start(keeper: _socket.socket, outputs: tuple[Outputs, Outputs], settings: di
         settings: the worker's.
     """
     syscalls.prctl(syscalls.PR_SET_PDEATHSIG, syscalls.SIGKILL)
-    contained = settings["isolation"] != "unsafe-subprocess"
-    call, clone = syscalls.cloning(syscalls.CLONE_PARENT | (syscalls.CLONE_NEWPID if contained else 0))
-    drop = syscalls.dropping_capabilities()
-    work = settings["work"]
     keeper, files = _moved(keeper, outputs)
-    wire, connection = candidate.coming_wire()
-    candidate.rehearse()
-    pages.use_huge_pages()
-    gc.collect()
-    syscalls.trim_memory()
-    gc.freeze()
-    gc.disable()
+    zygote = Zygote(settings)
+    call, clone, connection = zygote.call, zygote.clone, zygote.connection
     space, flags = _socket.CMSG_SPACE(4), _socket.MSG_CMSG_CLOEXEC
-    receive, send, close, dup2, close_range = keeper.recvmsg, keeper.send, os.close, os.dup2, os.closerange
+    receive, send, close = keeper.recvmsg, keeper.send, os.close
     while True:
         message = receive(1, space, flags)[0]
         if not message:
             return
         pid = call(*clone)
         if pid == 0:
-            try:
-                if call(*drop) == 0:
-                    out, err = files[message[0]]
-                    dup2(out, 1)
-                    dup2(err, 2)
-                    close_range(connection + 1, 1 << 20)
-                    candidate.run(wire, work)
-            finally:
-                os._exit(125)
+            zygote.become(*files[message[0]])
         close(connection)
         send(b"%d" % (pid if pid > 0 else -syscalls.error_number()))
+
+
+class Asked:
+    """The zygote as the keeper asks it: a process of its own at the other end of a socket."""
+
+    def __init__(self, channel: _socket.socket) -> None:
+        self._channel = channel
+
+    def start(self, turn: int, connection: _socket.socket) -> int:
+        """The process id of a new candidate, or `-errno`."""
+        right = connection.fileno().to_bytes(4, sys.byteorder)
+        self._channel.sendmsg([b"%c" % turn], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, right)])
+        answer = self._channel.recv(16)
+        if not answer:
+            os._exit(1)
+        return int(answer)
+
+
+class Within:
+    """The zygote in the keeper's own process, where the kernel knows no `CLONE_PARENT` (gVisor)."""
+
+    def __init__(self, outputs: tuple[Outputs, Outputs], settings: dict[str, Any]) -> None:
+        self._files = [tuple(stream.file for stream in one.streams) for one in outputs]
+        self._zygote = Zygote(settings)
+
+    def start(self, turn: int, connection: _socket.socket) -> int:
+        """The process id of a new candidate, or `-errno`."""
+        zygote, descriptor = self._zygote, connection.fileno()
+        pid = zygote.call(*zygote.clone)
+        if pid == 0:
+            ending.forget()
+            if descriptor != zygote.connection:
+                os.dup2(descriptor, zygote.connection, inheritable=False)
+            zygote.become(*self._files[turn])
+        return pid if pid > 0 else -syscalls.error_number()
 
 
 def _moved(
