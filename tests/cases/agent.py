@@ -86,8 +86,12 @@ def call_agrees(ours: Any, expected: Any) -> bool:
 
 @operation("tool_call", agrees=call_agrees)
 def tool_call(given: Given) -> Any:
-    tools = {given["name"]: given["required"]} if "required" in given else None
-    return read_tool_call(given.get("name", "tool"), given["arguments"], tools)
+    name = given.get("name", given.get("tool", "tool"))
+    known = next((given[key] for key in ("tools", "allowed", "available") if key in given), None)
+    tools = None if known is None else dict.fromkeys(known, ())
+    if "required" in given:
+        tools = {**(tools or {}), name: given["required"]}
+    return read_tool_call(name, given.get("arguments"), tools)
 
 
 REASONS = {

@@ -13,7 +13,7 @@ from typing import Any
 from probatum.core.canonical import digest
 from probatum.core.jsonlines import Recovered, recover_lines
 from probatum.core.protocol import Source, Task
-from probatum.core.records import Finish, Identity, Item, Request, Response, Sampling
+from probatum.core.records import Finish, Identity, Item, Message, Prompted, Request, Response, Sampling
 from probatum.core.status import FAULTS, Status
 from probatum.extraction import FinalNumber
 from probatum.prompting import ShotPool, plan_item
@@ -98,21 +98,57 @@ OF_SAMPLING = {
     "stop": "stop",
     "until": "stop",
 }
+OF_RUN |= {"system_prompt": "system", "system_message": "system", "system_instruction": "system"}
+SETTINGS = (
+    "adapter",
+    "lora",
+    "peft",
+    "attn_implementation",
+    "max_model_len",
+    "context_length",
+    "kv_cache_dtype",
+)
+"""Settings of a model that change its answers: they are in its identity."""
+NESTED = ("gen_kwargs", "generation_kwargs", "params", "sampling", "sampling_params")
+"""Objects whose fields are read as if they stood beside the others."""
+ROWS = ("dataset_revision", "dataset_version", "dataset_sha", "data_sha", "items")
+"""What says which rows are asked: the digest of the items is part of a run's id."""
 SAMPLE = ("sample", "repeat", "sample_index", "repeat_index", "index")
-PROMPT = ("prompt", "context", "request")
+PROMPT = ("prompt", "context", "request", "messages")
 APART = ("rank", "batch_size", "concurrency", "num_workers", "device", "world_size", "timeout", "retries")
 """What is part of no key, because it is part of no record that a key is made of."""
 
 
+def prompted_of(prompt: Any, values: Mapping[str, Any]) -> Prompted:
+    """A text, or a conversation where there is a system prompt or the prompt is one."""
+    system = next(
+        (values[name] for name, meant in OF_RUN.items() if meant == "system" and name in values), None
+    )
+    if isinstance(prompt, list):
+        turns = tuple(Message(each["role"], each["content"]) for each in prompt)
+    else:
+        turns = (Message("user", prompt or ""),)
+    if system is None and not isinstance(prompt, list):
+        return prompt or ""
+    return turns if system is None else (Message("system", system), *turns)
+
+
 def key_of(values: Mapping[str, Any]) -> tuple[Any, ...]:
     """What is kept and found again by: the digests of model and recipe, and the keys of the requests."""
+    for name in NESTED:
+        if isinstance(values.get(name), Mapping):
+            values = {**{key: value for key, value in values.items() if key != name}, **values[name]}
+    rows = tuple(str(values[name]) for name in ROWS if name in values)
+    values = {name: value for name, value in values.items() if name not in ROWS}
+    settings = {name: values[name] for name in SETTINGS if name in values}
+    values = {name: value for name, value in values.items() if name not in SETTINGS}
     known = {"task", "version", "task_version", *SAMPLE, *PROMPT, *APART, *OF_MODEL, *OF_RUN, *OF_SAMPLING}
     if unknown := set(values) - known:
         raise NotMappedError(f"a key of {', '.join(sorted(unknown))}")
     named = {
         OF_MODEL[name]: str(value) for name, value in values.items() if name in OF_MODEL and value is not None
     }
-    identity = replace(Identity(provider="fake", name="m"), **named)
+    identity = replace(Identity(provider="fake", name="m", settings=settings), **named)
     sampling = {OF_SAMPLING[name]: value for name, value in values.items() if name in OF_SAMPLING}
     if "stop" in sampling:
         stops = sampling["stop"]
@@ -120,11 +156,14 @@ def key_of(values: Mapping[str, Any]) -> tuple[Any, ...]:
     sample = next((values[name] for name in SAMPLE if name in values), 0)
     prompt = next((values[name] for name in PROMPT if name in values), None)
     if prompt is not None or not {"task", *OF_RUN} & set(values):
-        seed = values.get("seed")
-        request = Request(
-            item_id="q", sample=sample, prompt=prompt or "", sampling=Sampling(**sampling, seed=seed)
+        seed, sampled = values.get("seed"), Sampling(**sampling)
+        asked = Request(
+            item_id="q",
+            sample=sample,
+            prompt=prompted_of(prompt, values),
+            sampling=replace(sampled, seed=seed),
         )
-        return (identity.digest, values.get("task"), request.key)
+        return (identity.digest, values.get("task"), asked.key, rows)
     chosen = Options(**{OF_RUN[name]: value for name, value in values.items() if name in OF_RUN})
     pool = Source(local=("pool.jsonl",))
     version = values.get("version", values.get("task_version", 1))
@@ -140,7 +179,7 @@ def key_of(values: Mapping[str, Any]) -> tuple[Any, ...]:
         plan_item(protocol, item, ShotPool(prompted, drawn=tuple(shown)), lambda *_: True) for item in asked
     ]
     requests = tuple(request.key for plan in plans for sample in plan.samples for request in sample)
-    return (identity.digest, protocol.digest, requests)
+    return (identity.digest, protocol.digest, requests, rows)
 
 
 @operation("cache_key_distinct")
