@@ -8,10 +8,11 @@ and every process has its own limit of address space.
 from __future__ import annotations
 
 import contextlib
+import errno
 import itertools
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -74,10 +75,8 @@ def _version_1(point: Path, options: str, own: dict[str, str]) -> _Hierarchy | N
 
 def _version_2(point: Path, own: dict[str, str]) -> _Hierarchy | None:
     folder = point / own.get("", "/").lstrip("/")
-    with contextlib.suppress(OSError):  # refused where processes stand in the group itself
-        (folder / "cgroup.subtree_control").write_text("+memory +pids", encoding="ascii")
-    enabled = (folder / "cgroup.subtree_control").read_text(encoding="ascii").split()
-    if not {"memory", "pids"} & set(enabled):
+    enabled = enable(folder, ("memory", "pids"))
+    if not {"memory", "pids"} & enabled:
         return None
     memory = "memory" in enabled
     return _Hierarchy(
@@ -87,6 +86,56 @@ def _version_2(point: Path, own: dict[str, str]) -> _Hierarchy | None:
         pids="pids.max" if "pids" in enabled else None,
         events="memory.events" if memory else None,
     )
+
+
+def enable(folder: Path, names: Sequence[str]) -> set[str]:
+    """Switches controllers on for the groups below one of version 2; returns all that are on.
+
+    The kernel refuses it while processes stand in the group itself: if they are this process and its
+    descendants alone, as in a scope that systemd has delegated, they move into a group below.
+
+    Raises:
+        OSError: it is no such group, or cannot be read.
+    """
+    control = folder / "cgroup.subtree_control"
+    offered = (folder / "cgroup.controllers").read_text(encoding="ascii").split()
+    switches = " ".join(f"+{name}" for name in names if name in offered)
+    if switches:
+        try:
+            control.write_text(switches, encoding="ascii")
+        except OSError as error:
+            if error.errno == errno.EBUSY and _step_aside(folder):
+                with contextlib.suppress(OSError):  # somebody came in meanwhile
+                    control.write_text(switches, encoding="ascii")
+    return set(control.read_text(encoding="ascii").split())
+
+
+def _step_aside(folder: Path) -> bool:
+    """Moves this process and its descendants out of the way; refuses where others stand there, too."""
+    there = [int(line) for line in (folder / "cgroup.procs").read_text(encoding="ascii").split()]
+    if not all(map(_is_ours, there)):
+        return False
+    leaf = folder / f"{PREFIX}{os.getpid()}-self"
+    try:
+        leaf.mkdir(exist_ok=True)
+        for pid in there:
+            (leaf / "cgroup.procs").write_text(str(pid), encoding="ascii")
+    except OSError:
+        return False
+    return True
+
+
+def _is_ours(pid: int) -> bool:
+    """Whether a process is this one or descends from it."""
+    while pid > 1:
+        if pid == os.getpid():
+            return True
+        try:
+            stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
+        except OSError:  # it has ended
+            return True
+        pid = int(stat.rpartition(")")[2].split()[1])
+    return False
 
 
 @cache

@@ -184,4 +184,11 @@ def _read(path: str) -> str | None:
 
 
 def _elsewhere() -> str:
-    return "run probatum on Linux (a virtual machine, WSL 2, or a Linux container does)"
+    if sys.platform == "win32":
+        return "run probatum inside WSL 2 (wsl --install), which is Linux"
+    if sys.platform == "darwin":
+        return (
+            "run probatum in a Linux container (docker run --security-opt seccomp=unconfined --security-opt "
+            "systempaths=unconfined …) or a Linux virtual machine; macOS offers nothing that could be proven"
+        )
+    return "run probatum on Linux: a virtual machine or a container does"

@@ -25,12 +25,12 @@ class Output:
 
     def take(self) -> bytes:
         """What was written, which leaves the memory empty."""
+        syscalls.clear_flags(self.file)  # O_APPEND and its like would outlive the program that set them
         written = min(os.lseek(self.file, 0, os.SEEK_CUR), self.size)  # a program may move it anywhere
         text = os.pread(self.file, written, 0) if written else b""
         if written or self._touched():
             self._empty()
             os.lseek(self.file, 0, os.SEEK_SET)
-        syscalls.clear_flags(self.file)  # O_APPEND and its like would outlive the program that set them
         return text
 
     def _touched(self) -> bool:
