@@ -28,11 +28,13 @@ def verdict_of(given: Given) -> Verdict:
 
 
 OUTCOMES = {
-    Finish.STOP: "ok",
-    Finish.LENGTH: "truncated",
-    Finish.REFUSAL: "refused",
-    Finish.FILTERED: "filtered",
+    Finish.STOP: ("ok", "answer", "answered", "success"),
+    Finish.LENGTH: ("truncated", "length"),
+    Finish.REFUSAL: ("refused", "refusal"),
+    Finish.FILTERED: ("filtered", "content_filter", "blocked"),
+    Finish.CONTEXT_OVERFLOW: ("context_overflow", "too_long", "context_length_exceeded"),
 }
+"""First words of an outcome that is the model's."""
 FAILURES = ("api_error", "transport_error", "error", "timeout", "rate_limit", "overloaded", "harness_error")
 """First words of an outcome that is none of the model's."""
 
@@ -45,8 +47,7 @@ def same_response(ours: dict[str, Any], expected: Any) -> bool:
         if key == "wait_at_least_s":
             held = (ours["wait"] or 0.0) >= value
         elif key == "outcome":
-            failed = ours["outcome"] == "failure" and str(value).partition(":")[0] in FAILURES
-            held = failed or ours["outcome"] == value
+            held = str(value).partition(":")[0] in ours["outcome"]
         elif key in ours:
             held = agree(ours[key], value)
         else:
@@ -61,11 +62,15 @@ def handle_response(given: Given) -> dict[str, Any]:
     verdict = verdict_of(given)
     if isinstance(verdict, Answer):
         refusal = verdict.reason if verdict.finish is Finish.REFUSAL else None
-        outcome = OUTCOMES.get(verdict.finish, str(verdict.finish))
+        outcome = OUTCOMES.get(verdict.finish, ())
+        if verdict.finish is Finish.STOP and not verdict.text.strip():
+            outcome = ("empty", "no_answer", *outcome)
         return {"text": verdict.text, "outcome": outcome, "retry": False, "wait": None, "refusal": refusal}
     again = isinstance(verdict, Transient)
     wait = verdict.wait if isinstance(verdict, Transient) else None
-    return {"text": "", "outcome": "failure", "retry": again, "wait": wait, "reason": verdict.reason}
+    finish = getattr(verdict, "finish", None)
+    outcome = OUTCOMES.get(finish, FAILURES) if isinstance(finish, Finish) else FAILURES
+    return {"text": "", "outcome": outcome, "retry": again, "wait": wait, "reason": verdict.reason}
 
 
 @operation("filter_input")

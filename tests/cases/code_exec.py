@@ -102,6 +102,16 @@ def limits(given: Given) -> Limits:
     return Limits(**settings)
 
 
+def tested(code: str, tests: str) -> str:
+    """The function of the program that the tests call, where the case does not name it."""
+    names = [
+        name for name in re.findall(r"^def (\w+)", code, re.MULTILINE) if re.search(rf"\b{name}\(", tests)
+    ]
+    if not names:
+        raise NotMappedError("the input names no entry point")
+    return names[-1]
+
+
 @operation("run_python", unused=("stdin", "tests_count"), agrees=same_verdict)
 def run_python(given: Given) -> Any:
     if "tests" not in given and "entry" not in given:
@@ -112,11 +122,14 @@ def run_python(given: Given) -> Any:
     tests = "{tests}"
     if "style" in given:  # the cases' tests say `call` for the entry point
         settings["call"], tests = "method", "call = {entry}\n{tests}"
+    source = given["tests"] if isinstance(given["tests"], str) else "\n".join(given["tests"])
     scorer = PassesTests(
-        tests=tests if given["tests"].strip() else "", entry_point="{entry}", prompt="", given="program",
+        tests=tests if source.strip() else "", entry_point="{entry}", prompt="", given="program",
         limits=limits(given), **settings,
     )  # fmt: skip
-    item = Item(id="case", fields={"tests": given["tests"], "entry": given["entry"]})
+    item = Item(
+        id="case", fields={"tests": source, "entry": given.get("entry") or tested(given["code"], source)}
+    )
     program = scorer.program(item, 0, [Response(request="", text=given["code"])])
     if not isinstance(program, Program):
         return Said("error", program.reason or "")

@@ -11,6 +11,10 @@ def compare_stdout(given: Given) -> bool:
     kind, _, tolerance = given.get("mode", "").partition(" ")
     if kind == "":
         rules = OutputRules()
+    elif kind in ("unordered", "multiset", "any"):
+        rules = OutputRules(order="any")
+    elif kind in ("tokens", "token"):
+        rules = OutputRules(layout="words")
     elif kind == "float":
         rules = OutputRules(
             layout="words", numbers="value", absolute=tolerance or "0", relative=tolerance or "0"

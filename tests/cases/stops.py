@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from probatum.core.records import Finish
-from probatum.extraction.stops import check_stops, cut_at_stop
+from probatum.extraction.stops import check_stops, cut_at_stop, stops_within
 from probatum.runner.emptiness import emptiness
 from tests.cases.frame import Given, Said, operation, refusal
 
@@ -49,3 +49,16 @@ def flags(ours: str | None, expected: Any) -> bool:
 @operation("empty_rate", agrees=flags)
 def empty_rate(given: Given) -> str | None:
     return emptiness(given["outputs"]).note(given["threshold"])
+
+
+def conflicts(ours: list[Any], expected: Any) -> bool:
+    """A stop string that some gold answer holds, where the right value tells of one."""
+    if isinstance(expected, str):
+        return bool(ours) == (not expected.startswith(("ok", "no lint")))
+    return ours == expected
+
+
+@operation("lint_stops", agrees=conflicts)
+def lint_stops(given: Given) -> list[Any]:
+    golds = given["golds"] if "golds" in given else [given["gold"]]
+    return [stop for gold in golds for stop in stops_within(gold, tuple(given["stops"]))]

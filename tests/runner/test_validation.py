@@ -122,6 +122,14 @@ def kinds(items: list[Item], shots: tuple[Item, ...] = ()) -> list[tuple[str, st
     return [(finding.item_id, finding.kind) for finding in lint(items, PROMPT, shots)]
 
 
+def test_a_stop_string_within_a_gold_answer_is_found():
+    prompt = replace(PROMPT, stop=("\n", "Q:"))
+    items = [item("a", "One?", "first\nsecond"), item("b", "Two?", "one line\n"), item("c", "Three?", "Q: x")]
+    found = lint(items, prompt, ())
+    assert [(one.item_id, one.kind) for one in found] == [("a", "stop_in_gold"), ("c", "stop_in_gold")]
+    assert found[0].detail == "the stop string '\\n' cuts the answer 'first\\nsecond'"
+
+
 @pytest.mark.parametrize(
     ("items", "shots", "expected"),
     [

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from probatum.core.errors import ProtocolError
 
-__all__ = ["Cut", "check_stops", "cut_at_stop"]
+__all__ = ["Cut", "check_stops", "cut_at_stop", "stops_within"]
 
 _PARTIAL = 3
 """Characters of a stop string at the end of a text that are taken for its beginning."""
@@ -33,6 +33,18 @@ def check_stops(stops: tuple[str, ...]) -> None:
         raise ProtocolError(
             f"stop strings {stops!r}: an empty one ends every answer before it begins; leave it out"
         )
+
+
+def stops_within(text: str, stops: tuple[str, ...]) -> tuple[str, ...]:
+    r"""Those stop strings that a right answer holds: a model that gives it is cut short.
+
+    What surrounds the answer is put aside, so that a line break at its end is none of them.
+
+    >>> stops_within("a\nb\n", ("\n", "Q:"))
+    ('\n',)
+    """
+    check_stops(stops)
+    return tuple(stop for stop in stops if stop in text.strip())
 
 
 def cut_at_stop(text: str, stops: tuple[str, ...], *, stopped: bool = False) -> Cut:

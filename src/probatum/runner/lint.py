@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from probatum.core.protocol import Prompt
 from probatum.core.records import Item
+from probatum.extraction.stops import stops_within
 from probatum.prompting import content_key
 
 __all__ = ["Finding", "lint"]
@@ -21,15 +22,16 @@ class Finding:
 
     item_id: str
     kind: str
-    """`duplicate`, `gold_in_prompt`, `shot_overlap`, `constant_gold`."""
+    """`duplicate`, `gold_in_prompt`, `shot_overlap`, `constant_gold`, `stop_in_gold`."""
     detail: str
 
 
 def lint(items: Iterable[Item], prompt: Prompt, shots: Sequence[Item]) -> list[Finding]:
     """Faults of the content that do not stop a run.
 
-    Duplicates, gold answers inside the prompt, few-shot examples that are test items, and a gold
-    label that is nearly always the same. Duplicate options and unresolvable golds are found on load.
+    Duplicates, gold answers inside the prompt, few-shot examples that are test items, stop strings that a
+    gold answer holds, and a gold label that is nearly always the same. Duplicate options and unresolvable
+    golds are found on load.
     """
     findings: list[Finding] = []
     seen: dict[tuple[str, ...], str] = {}
@@ -45,6 +47,10 @@ def lint(items: Iterable[Item], prompt: Prompt, shots: Sequence[Item]) -> list[F
         if (shot := shown.get(key)) is not None and shot not in asked:
             findings.append(Finding(item.id, "shot_overlap", f"few-shot example {shot!r} asks the same"))
         findings += _leaks(item, prompt)
+        for target in item.targets:
+            for stop in stops_within(target, prompt.stop):
+                detail = f"the stop string {stop!r} cuts the answer {target[:60]!r}"
+                findings.append(Finding(item.id, "stop_in_gold", detail))
         if item.choices and item.targets:
             labels[item.targets[0]] = labels.get(item.targets[0], 0) + 1
             total += 1
