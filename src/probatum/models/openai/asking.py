@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import re
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from probatum.core.errors import ModelError
 from probatum.core.records import Finish, Request, Response
 from probatum.models.openai.answers import read_answer
 from probatum.models.openai.failures import read_failure
+from probatum.models.openai.lenient import loads
+from probatum.models.openai.likelihood import Failed, Fetch, Scorer
 from probatum.models.openai.pacing import Gate, backoff
 from probatum.models.openai.payload import Dialect, Sent
 from probatum.models.openai.settings import OpenAISettings, Secrets
@@ -59,6 +63,7 @@ class Asker:
         transport: Transport,
         secrets: Secrets,
         *,
+        scorer: Callable[[Fetch], Scorer],
         doubted: bool,
     ) -> None:
         """Asks nothing yet.
@@ -69,6 +74,7 @@ class Asker:
             dialect: how requests are written.
             transport: sends them.
             secrets: kept out of messages.
+            scorer: makes what scores continuations.
             doubted: the user has been told already that another model may answer.
         """
         self._name = name
@@ -78,6 +84,7 @@ class Asker:
         self._secrets = secrets
         self._gate = Gate(settings.concurrency)
         self._health = _Health()
+        self._scorer = scorer(self.fetch)
         self._doubted = doubted
         self.sending: set[asyncio.Task[Any] | None] = set()
         """Tasks that wait for the server, rather than for their turn."""
@@ -88,6 +95,10 @@ class Asker:
         Raises:
             ModelError: no request can be answered.
         """
+        if request.continuation is not None:
+            started = asyncio.get_running_loop().time()
+            response = await self._scorer.score(request)
+            return replace(response, seconds=asyncio.get_running_loop().time() - started)
         clock = asyncio.get_running_loop().time
         started = clock()
         attempts = 0
@@ -118,6 +129,66 @@ class Asker:
                 return self._failed(request, verdict.finish, reason, attempts, clock() - sent_at)
             await asyncio.sleep(delay)
 
+    async def fetch(self, address: str, body: Mapping[str, object]) -> dict[str, Any] | Failed:
+        """What the server says at an address beside the interface, with the patience of `ask`.
+
+        Raises:
+            ModelError: no request can be answered.
+        """
+        clock = asyncio.get_running_loop().time
+        content = json.dumps(body).encode("ascii")
+        started = clock()
+        attempts = 0
+        while True:
+            await self._gate.enter()
+            attempts += 1
+            sent_at = clock()
+            try:
+                told = await self._told(address, content)
+            finally:
+                self._gate.leave()
+            if isinstance(told, dict):
+                self._heard(clock())
+                return told
+            verdict = self._weigh(told)
+            if isinstance(verdict, Rejected):
+                return Failed(replace(verdict, reason=self._secrets.redact(verdict.reason)))
+            delay = self._delay(verdict, attempts, sent_at, clock())
+            most = min(self._settings.attempts, verdict.attempts or self._settings.attempts)
+            if attempts >= most or clock() + delay > started + self._settings.deadline:
+                self._give_up(verdict, started)
+                return Failed(replace(verdict, reason=self._secrets.redact(verdict.reason)))
+            await asyncio.sleep(delay)
+
+    async def _told(self, address: str, content: bytes) -> dict[str, Any] | Transient | Rejected | Unusable:
+        task = asyncio.current_task()
+        self.sending.add(task)
+        try:
+            received = await self._transport.fetch(address, content)
+        finally:
+            self.sending.discard(task)
+        if not isinstance(received, Received):
+            return received
+        self._health.heard = True
+        if not 200 <= received.status < 300:  # noqa: PLR2004 - success
+            failure = read_failure(received.status, received.headers, received.body, received.charset)
+            return Rejected(reason=failure.reason or "") if isinstance(failure, (Adapt, Answer)) else failure
+        try:
+            value = loads(received.body, received.charset)
+        except ValueError:
+            value = None
+        if not isinstance(value, dict):
+            return Rejected(reason="the body is no JSON object")
+        return value
+
+    def _heard(self, now: float) -> None:
+        """The server is there, and answers."""
+        health = self._health
+        health.answers += 1
+        health.last_answer = now
+        health.lost = health.rejected = health.forbidden = 0
+        self._gate.answered()
+
     async def _attempt(self, sent: Sent, request: Request) -> Verdict:
         task = asyncio.current_task()
         self.sending.add(task)
@@ -136,11 +207,7 @@ class Asker:
     def _answered(
         self, request: Request, answer: Answer, attempts: int, sent_at: float, now: float
     ) -> Response:
-        health = self._health
-        health.answers += 1
-        health.last_answer = now
-        health.lost = health.rejected = health.forbidden = 0
-        self._gate.answered()
+        self._heard(now)
         return Response(
             request=request.key,
             text=answer.text,

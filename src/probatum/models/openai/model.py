@@ -103,6 +103,8 @@ class OpenAIModel:
             "neutral": dict(self._dialect(server).neutral),
             "server": dict(server.told),
         }
+        if settings.likelihood != "auto":
+            found["likelihood"] = settings.likelihood
         if server.warnings:
             found["warnings"] = list(server.warnings)
         return found
@@ -114,10 +116,13 @@ class OpenAIModel:
         Raises:
             ModelError: nobody is there.
         """
+        from probatum.models.openai.likelihood import scores  # noqa: PLC0415 - aiohttp loads slowly
+
         api, server = self.settings.api, self._look()
         return Capabilities(
             completion=api == "completions" or (api == "auto" and not self._endpoint.public),
             chat=api == "chat" or (api == "auto" and not server.borrowed_template),
+            score=scores(server.engine, self.settings),
             context_tokens=self.settings.context_tokens or server.context_tokens,
         )
 
@@ -220,6 +225,7 @@ class OpenAIModel:
 
     def _open(self) -> tuple[Background, Exchange]:
         from probatum.models.openai.asking import Asker  # noqa: PLC0415 - aiohttp loads slowly
+        from probatum.models.openai.likelihood import Scorer  # noqa: PLC0415 - aiohttp loads slowly
 
         server = self._look()
         background, transport = self._start()
@@ -231,6 +237,7 @@ class OpenAIModel:
                     self._dialect(server),
                     transport,
                     self._secrets,
+                    scorer=lambda fetch: Scorer(self.name, self.settings, self._endpoint, server, fetch),
                     doubted=server.told.get("listed") is False,
                 )
             exchange = Exchange(background.loop, self._asker, self.settings.concurrency)

@@ -75,11 +75,6 @@ class Dialect:
             UsageError: a stop string is empty.
         """
         api = self.settings.api
-        if request.continuation is not None:
-            raise ModelError(
-                "openai models cannot score continuations: such servers do not give the probabilities of a "
-                "text that they are shown; use another provider, such as llamacpp/… or hf/…"
-            )
         body: dict[str, Any] = {"model": self.name}
         if isinstance(request.prompt, str):
             if api == "chat":

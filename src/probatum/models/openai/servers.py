@@ -70,6 +70,8 @@ class Server:
     borrowed_template: bool = False
     """The template is the engine's, not the model's: it is a base model."""
     context_tokens: int | None = None
+    special: Mapping[str, str] = field(default_factory=dict)
+    """How the tokens that `begin` and `end` a text are written, where the engine tells."""
     told: Mapping[str, object] = field(default_factory=dict)
     """Goes into the identity."""
     warnings: tuple[str, ...] = ()
@@ -121,6 +123,7 @@ async def look(
         template=server.template,
         borrowed_template=server.borrowed_template,
         context_tokens=server.context_tokens or _positive(context),
+        special=server.special,
         told={**told, **server.told},
         warnings=tuple(warnings),
     )
@@ -161,6 +164,11 @@ def _llamacpp(props: Mapping[str, Any]) -> Server:
         template=hashlib.sha256(template.encode("utf-8", "surrogatepass")).hexdigest() if template else None,
         borrowed_template=template is not None and template.strip() == CHATML,
         context_tokens=_positive(context),
+        special={
+            name: props[key]
+            for name, key in (("begin", "bos_token"), ("end", "eos_token"))
+            if isinstance(props.get(key), str) and props[key]
+        },
         told={"model_path": props["model_path"]} if isinstance(props.get("model_path"), str) else {},
     )
 

@@ -76,6 +76,9 @@ class OpenAISettings:
     """Most stop strings to send (the rest is cut here); by default what the server is known to take."""
     send_seed: bool = True
     """Whether sampling seeds are sent."""
+    likelihood: Literal["auto", "echo", "no"] = "auto"
+    """How continuations are scored: `auto` by llama.cpp's, vLLM's or SGLang's own way, `echo` by the old way
+    of the interface, where the server honours it."""
     omit: tuple[str, ...] = ()
     """Decoding settings that this model does not take and that are left to it; part of its identity."""
     body: dict[str, Any] = field(default_factory=dict)

@@ -67,6 +67,13 @@ class Transport:
         data = body if len(body) < LARGE else io.BytesIO(body)
         return await self._send("POST", url, data, self._limits)
 
+    async def fetch(self, address: str, body: bytes) -> Received | Transient | Unusable:
+        """One attempt at an address beside the interface, with all the time that an answer may take."""
+        url = self._urls.get(address)
+        if url is None:
+            url = self._urls[address] = URL(address, encoded=True)
+        return await self._send("POST", url, body, self._limits)
+
     async def ask(
         self, address: str, seconds: float, body: bytes | None = None
     ) -> Received | Transient | Unusable:
