@@ -25,7 +25,7 @@ from probatum.scoring import (
     TextLikelihood,
 )
 from probatum.store import open_store
-from tests.fakes import FakeModel, sums_task
+from tests.fakes import FakeModel, sums_task, write_sums
 
 LISTED = "{{ q }}{% for one in choices %}\n{{ labels[loop.index0] }}. {{ one }}{% endfor %}\nAnswer:"
 
@@ -223,3 +223,34 @@ def test_a_text_is_measured_in_bits_per_byte(tmp_path, store):
 
 def page_item(row):
     return Item(id=row.id, fields={"text": row.text})
+
+
+def test_every_rotation_is_asked_and_the_worst_is_reported_beside_the_mean(tmp_path, store):
+    """The model likes A wherever it stands: half of the orders of two options, a third of three."""
+    asking = FakeModel(
+        reply=lambda request: Response(
+            request="", logprobs=(-1.0 if request.continuation == " A" else -2.0,), scored_bytes=2
+        ),
+        capabilities=Capabilities(score=True),
+    )
+    run = pb.evaluate(choice_task(), model=asking, store=store, data_directory=write(tmp_path), rotate=True)
+    assert {one.item_id for one in asking.asked} == {
+        "1~0", "1~1", "2~0", "2~1", "2~2", "3~0", "3~1",
+    }  # fmt: skip
+    found = {one["name"]: one for one in estimates(run)}
+    assert found["correct"]["value"] == pytest.approx(3 / 7)
+    assert found["correct"]["clusters"] == 3
+    assert found["correct (every rotation)"]["value"] == 0
+    assert found["correct (every rotation)"]["n"] == 3
+    assert run.record.tasks[0].summary["positions"] == [
+        {"label": "A", "chosen": 7, "right": 3, "found": 1.0},
+        {"label": "B", "chosen": 0, "right": 3, "found": 0.0},
+        {"label": "C", "chosen": 0, "right": 1, "found": 0.0},
+    ]
+
+
+def test_there_must_be_options_to_rotate(tmp_path, store):
+    with pytest.raises(UsageError, match="no options to rotate"):
+        pb.evaluate(
+            sums_task(), model=FakeModel(), store=store, data_directory=write_sums(tmp_path, 3), rotate=True
+        )

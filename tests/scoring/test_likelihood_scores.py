@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from probatum.core.errors import ProtocolError
 from probatum.core.records import Finish, Item, Mark, Response
 from probatum.core.status import Status
-from probatum.scoring import MacroRate, OptionLikelihood, Perplexity, Rate, TextLikelihood
+from probatum.scoring import Calibration, MacroRate, OptionLikelihood, Perplexity, Rate, TextLikelihood
 from tests.fakes import sums_task
 
 ITEM = Item(id="1", fields={"question": "?"}, choices=("ab", "abcd", "é"), targets=("B",))
@@ -173,3 +173,25 @@ def test_chance_is_the_mean_of_the_items_own():
 def test_a_score_of_another_form_is_reported_only_where_it_is():
     marks = [mark("a", 1.0, None)]
     assert Rate(score="per_byte", optional=True).estimate(marks, sums_task(), 0.95) == ()
+
+
+def sure_mark(item_id, confidence, right):
+    return Mark(item_id, 0, Status.SCORED, {"sum": right, "confidence": confidence}, None, None)
+
+
+def test_confidence_is_held_against_what_was_right():
+    marks = [sure_mark(str(n), 0.8, float(n < 8)) for n in range(10)] + [sure_mark("tie", 0.5, 0.5)]
+    found = {one.name: one for one in Calibration().estimate(marks, sums_task(), 0.95)}
+    assert found["calibration error (15 bins)"].value == pytest.approx(0.0)
+    assert found["Brier score of confidence"].value == pytest.approx(0.16)
+    assert found["AUROC of confidence"].value == pytest.approx(0.5)
+    assert found["area under risk-coverage"].value == pytest.approx(0.2)
+    assert found["Brier score of confidence"].n == 10
+    assert Calibration().estimate([mark("a", 1.0, None)], sums_task(), 0.95) == ()
+
+
+def test_where_all_answers_are_right_what_cannot_be_told_is_none():
+    marks = [sure_mark(str(n), 0.8, 1.0) for n in range(5)]
+    found = {one.name: one for one in Calibration().estimate(marks, sums_task(), 0.95)}
+    assert found["AUROC of confidence"].value is None
+    assert found["AUROC of confidence"].warnings

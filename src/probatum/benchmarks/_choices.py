@@ -9,7 +9,7 @@ from probatum.core.protocol import Form, Prompt, Scorer, Task
 from probatum.core.records import Item, Sampling
 from probatum.extraction import OptionLetter
 from probatum.prompting import ChatPrompt, OptionsPrompt
-from probatum.scoring import ByForm, ChoiceMatch, MacroRate, OptionLikelihood, Rate
+from probatum.scoring import ByForm, Calibration, ChoiceMatch, MacroRate, OptionLikelihood, Rate
 
 LISTED = "{% for one in choices %}\n{{ labels[loop.index0] }}. {{ one }}{% endfor %}"
 """The options below the question, a line each."""
@@ -76,6 +76,7 @@ METRICS = (
     Rate(score="per_byte", optional=True, by_stratum=False),
     Rate(score="per_token", optional=True, by_stratum=False),
     Rate(score="pmi", optional=True, by_stratum=False),
+    Calibration(),
 )
 
 

@@ -53,6 +53,7 @@ class LimitType(click.ParamType):  # type: ignore[type-arg]  # generic in newer 
 @click.option("--max-tokens", type=int, help="Longest answer, in tokens.")
 @click.option("--shots", type=int, help="Few-shot examples shown.")
 @click.option("--form", type=click.Choice(FORMS), help="How to ask; the task's own order where several can.")
+@click.option("--rotate", is_flag=True, help="Ask each question in every cyclic order of its options.")
 @click.option("--compat", type=click.Choice(["lm_eval"]), help="Score likelihoods by its rules.")
 @click.option("--system", help="System prompt (chat only).")
 @click.option("--seed", type=int, help="Seed that all others are derived from.  [default: 0]")
@@ -101,6 +102,8 @@ def _choices(given: dict[str, Any]) -> dict[str, Any]:
         choices.pop("allow_code_execution", None)
     else:
         choices["allow_code_execution"] = True
+    if not choices.get("rotate"):
+        choices.pop("rotate", None)
     if (directory := choices.pop("data_dir", None)) is not None:
         choices["data_directory"] = directory
     return choices

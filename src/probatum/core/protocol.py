@@ -314,6 +314,8 @@ class Protocol:
     system: str | None = None
     seed: int = 0
     """Run seed: everything random is derived from (seed, item id, sample index)."""
+    rotate: bool = False
+    """Asks each question once for every cyclic order of its options."""
     compat: Literal["lm_eval"] | None = None
     """Scores continuations by the rules of another harness, its faults included."""
 

@@ -14,7 +14,7 @@ from typing import Protocol as Interface
 
 from probatum.core.canonical import digest_json
 from probatum.core.errors import ConsentError, Interrupted
-from probatum.core.protocol import ProgramScorer, Protocol, Task
+from probatum.core.protocol import SCORED_FORMS, ProgramScorer, Protocol, Task
 from probatum.core.records import Item
 from probatum.core.run import Run, RunState, TaskRun
 from probatum.core.status import Status
@@ -28,10 +28,12 @@ from probatum.runner.gold import GoldCheck
 from probatum.runner.isolation import LazySandbox, consent_message
 from probatum.runner.options import Options, check_names
 from probatum.runner.pipeline import Pipeline, Work
+from probatum.runner.positions import position_table
 from probatum.runner.preparation import prepare
 from probatum.runner.progress import Progress
 from probatum.runner.resolution import protocol_for, resolve_tasks
 from probatum.runner.result import EvaluatedRun
+from probatum.scoring.rotated import EveryRotation
 from probatum.scoring.tally import answered_share, count_statuses
 from probatum.store import Store, open_store
 
@@ -52,6 +54,7 @@ class Choices(TypedDict, total=False):
     max_tokens: int | None
     shots: int | None
     form: str | None
+    rotate: bool
     compat: Literal["lm_eval"] | None
     system: str | None
     seed: int
@@ -226,9 +229,13 @@ class Evaluation:
         statuses = count_statuses(marks)
         if sum(statuses.values()) != record.planned:
             raise AssertionError(f"{sum(statuses.values())} outcomes of {record.planned} planned samples")
+        places = None
+        if one.protocol.rotate or one.protocol.form in SCORED_FORMS:
+            places = position_table(self.store.samples(run.id, task.name))
+        leaning = None if places is None else places.note()
         estimates = [
             asdict(estimate)
-            for metric in task.metrics
+            for metric in (*task.metrics, *((EveryRotation(),) if one.protocol.rotate else ()))
             for estimate in metric.estimate(marks, task, self.options.level)
         ]
         return replace(
@@ -243,7 +250,8 @@ class Evaluation:
                 "golds": one.golds.plain(),
                 "shots": one.shots_shown,
                 "shots_dropped": one.shots_dropped,
-                "notes": [*([empty] if empty else []), *_notes(record, one), *known.notes()],
+                "positions": [] if places is None else places.plain(),
+                "notes": [*(note for note in (empty, leaning) if note), *_notes(record, one), *known.notes()],
             },
         )
 

@@ -86,6 +86,8 @@ class Options:
     shots: int | None = None
     form: str | None = None
     """`letters`, `continuations`, `text`, `chat` or `completion`."""
+    rotate: bool = False
+    """Ask each question once for every cyclic order of its options."""
     compat: Literal["lm_eval"] | None = None
     """Score continuations by the rules of another harness, its faults included."""
     system: str | None = None
@@ -119,7 +121,7 @@ class Options:
             if not allowed.whole:  # 0 and 0.0 are the same choice, and must be the same recipe
                 object.__setattr__(self, name, float(value))
         self._check_texts()
-        for name in ("allow_code_execution", "deduplicate"):
+        for name in ("allow_code_execution", "deduplicate", "rotate"):
             if not isinstance(getattr(self, name), bool):  # "no" would be a yes
                 raise UsageError(f"{name} {getattr(self, name)!r} cannot be used: give True or False")
 

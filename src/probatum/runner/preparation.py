@@ -8,12 +8,14 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from probatum.core.canonical import canonical
+from probatum.core.errors import UsageError
 from probatum.core.protocol import Protocol
 from probatum.core.records import Item, Message, Prompted
 from probatum.core.run import TaskRun
 from probatum.datasets import Dataset, load_items
 from probatum.models.seam import Model
 from probatum.prompting import Plan, ShotPool, plan_item
+from probatum.prompting.rotation import rotations
 from probatum.runner.gold import GoldCheck, GoldChecker
 from probatum.runner.limits import items_within
 from probatum.runner.options import Options
@@ -50,7 +52,14 @@ class Prepared:
 
     def items(self) -> Iterator[tuple[int, Item]]:
         """Positions and items within the limit, streamed; broken ones included."""
-        return enumerate(islice(self.dataset, self.limit))
+        return enumerate(self._asked())
+
+    def _asked(self) -> Iterator[Item]:
+        for item in islice(self.dataset, self.limit):
+            if self.protocol.rotate and item.id not in self.dataset.invalid:
+                yield from rotations(item)
+            else:
+                yield item
 
     def plans(self) -> Iterator[tuple[int, Plan]]:
         """What is asked for each item, planned as it is pulled; broken items are left out."""
@@ -110,16 +119,19 @@ def prepare(protocol: Protocol, options: Options, model: Model) -> Prepared:
     hasher = hashlib.sha256()
     golds = GoldChecker(protocol)
     invalid = dict(dataset.invalid)
-    count = valid = 0
+    count = valid = broken_items = 0
     limit = items_within(options.limit, dataset.count)
     for item in islice(dataset, limit):
         hasher.update(bytes.fromhex(item.digest))
         count += 1
         broken = invalid.get(item.id) or golds.check(item)
         if broken is None:
-            valid += 1
+            valid += len(rotations(item)) if protocol.rotate else 1
         else:
             invalid[item.id] = broken
+            broken_items += 1
+    if protocol.rotate and valid == count - broken_items:
+        raise UsageError(f"task {task.name!r} has no options to rotate; leave --rotate out")
     dataset = replace(dataset, invalid=invalid)
     pool = None
     if protocol.shots and task.shot_source is not None:
@@ -136,7 +148,7 @@ def prepare(protocol: Protocol, options: Options, model: Model) -> Prepared:
         protocol=protocol.digest,
         recipe={"protocol": canonical(protocol)},
         items=hasher.hexdigest(),
-        planned=valid * protocol.samples + (count - valid),
+        planned=valid * protocol.samples + broken_items,
         origin={**dataset.origin, "items_in_set": dataset.count, "items_used": count},
     )
     return Prepared(protocol, dataset, pool, record, limit, model, golds.found)

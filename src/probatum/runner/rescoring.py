@@ -238,6 +238,7 @@ def _protocol(record: TaskRun, fields: Mapping[str, Any], task: Task | None = No
         sampling=msgspec.convert(_fields(fields["sampling"]), Sampling),
         system=fields["system"],
         seed=fields["seed"],
+        rotate=fields.get("rotate", False),
         compat=fields.get("compat"),
     )
 

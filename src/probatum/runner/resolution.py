@@ -75,6 +75,7 @@ def protocol_for(task: Task, model: Model, options: Options) -> Protocol:
         sampling=sampling,
         system=options.system,
         seed=options.seed,
+        rotate=options.rotate,
         compat=_compat(form, options),
     )
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from probatum.scoring.answers_by_field import ByField
     from probatum.scoring.by_form import ByForm
+    from probatum.scoring.calibrated import Calibration
     from probatum.scoring.choice import ChoiceMatch
     from probatum.scoring.code import PassesTests
     from probatum.scoring.exact import ExactMatch, exact_match, loose_text, squad_text, verbatim
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from probatum.scoring.number import NumberMatch, Tolerance, numbers_equal
     from probatum.scoring.options import OptionLikelihood
     from probatum.scoring.refusal import ReactionMatch, RefusalAware, RefusalRules, Refusals
+    from probatum.scoring.rotated import EveryRotation
     from probatum.scoring.rules import (
         FollowsInstructions,
         Instruction,
@@ -49,6 +51,7 @@ __all__ = [
     "AnswerOverlap",
     "ByField",
     "ByForm",
+    "Calibration",
     "ChoiceMatch",
     "Cmrc2018Match",
     "Conventions",
@@ -56,6 +59,7 @@ __all__ = [
     "CorpusTer",
     "DropMatch",
     "Equivalence",
+    "EveryRotation",
     "ExactMatch",
     "FollowsInstructions",
     "Instruction",
@@ -104,6 +108,7 @@ __all__ = [
 _HOMES = {
     "answers_by_field": ("ByField",),
     "by_form": ("ByForm",),
+    "calibrated": ("Calibration",),
     "choice": ("ChoiceMatch",),
     "code": ("PassesTests",),
     "exact": ("ExactMatch", "exact_match", "loose_text", "squad_text", "verbatim"),
@@ -114,6 +119,7 @@ _HOMES = {
     "options": ("OptionLikelihood",),
     "texts": ("Perplexity", "TextLikelihood"),
     "number": ("NumberMatch", "Tolerance", "numbers_equal"),
+    "rotated": ("EveryRotation",),
     "refusal": ("ReactionMatch", "RefusalAware", "RefusalRules", "Refusals"),
     "rules": (
         "FollowsInstructions",
