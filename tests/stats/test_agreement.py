@@ -120,3 +120,31 @@ def test_missing_labels_are_dropped_in_pairs_and_counted():
 def test_ratings_that_cannot_be_compared_are_refused(call, said):
     with pytest.raises(ValueError, match=said):
         call()
+
+
+def test_perfect_agreement_has_no_interval_of_no_width():
+    for found in (
+        stats.cohen_kappa([1, 2] * 10, [1, 2] * 10),
+        stats.krippendorff_alpha([[1, 2] * 10, [1, 2] * 10]),
+        stats.gwet_ac1([1, 2] * 10, [1, 2] * 10),
+    ):
+        assert (found.value, found.interval, found.se) == (1.0, None, None)
+        assert any("no resample varies" in warning for warning in found.warnings)
+
+
+def test_no_item_with_two_labels_is_not_said_to_be_constant():
+    assert "no item has two labels" in stats.cohen_kappa([None, 1], [1, None]).warnings[0]
+
+
+def test_alpha_of_ratios_is_krippendorffs():
+    ratings = [
+        [1, 2, 3, 3, 2, 1, 4, 1, 2, None, None, None],
+        [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, None, 3],
+        [None, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, None],
+        [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, None],
+    ]
+    assert round(stats.krippendorff_alpha(ratings, "ratio", samples=0).value, 3) == 0.797
+    tenfold = [[None if x is None else 10 * x for x in row] for row in ratings]
+    assert stats.krippendorff_alpha(tenfold, "ratio", samples=0).value == pytest.approx(0.7974027747)
+    with pytest.raises(ValueError, match="none negative"):
+        stats.krippendorff_alpha([[-1, 2], [1, 2]], "ratio")

@@ -166,3 +166,7 @@ def test_any_statistic_can_be_resampled_and_undefined_resamples_are_counted():
 def test_quantile_rules_are_named_and_differ(values, q):
     assert stats.quantile(values, q) == pytest.approx(float(np.quantile(values, q)))
     assert stats.quantile(values, q, "inverted_cdf") in values
+
+
+def test_a_statistic_that_is_not_a_number_is_none():
+    assert stats.bootstrap_interval(lambda _: math.nan, 10, samples=10).value is None

@@ -187,3 +187,12 @@ def test_rows_of_class_probabilities_must_be_distributions():
         stats.brier_score([[0.5, 0.6]], np.array([0]))
     with pytest.raises(ValueError, match="labels must be classes"):
         stats.brier_score([[0.5, 0.5]], np.array([2]))
+
+
+def test_classes_may_be_whole_floats():
+    table = [[0.1, 0.9], [0.5, 0.5]]
+    assert stats.brier_score(table, [0.0, 1.0]).value == stats.brier_score(table, [0, 1]).value
+    logits = [[2.0, 0.0], [0.0, 1.0], [1.0, 0.0]]
+    assert stats.temperature_scale(logits, [0.0, 1.0, 1.0]) == stats.temperature_scale(logits, [0, 1, 1])
+    with pytest.raises(ValueError, match="labels must be classes 0 … 1, one a row"):
+        stats.brier_score(table, [[0, 1], [1, 0]])

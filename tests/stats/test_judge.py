@@ -121,3 +121,10 @@ def test_a_judge_no_better_than_a_coin_corrects_nothing():
         stats.rogan_gladen(5, 10, (1, 2), (1, 2))
     with pytest.raises(ValueError, match="more hits than trials"):
         stats.rogan_gladen(11, 10, (1, 2), (2, 2))
+
+
+def test_swapped_rows_of_another_length_or_kind_are_named():
+    with pytest.raises(ValueError, match="rows of another length"):
+        stats.judge_swap_report([("A", "B", "A")])
+    with pytest.raises(ValueError, match="not 'x', 1"):
+        stats.judge_swap_report([("A", 1), ("A", "x")])

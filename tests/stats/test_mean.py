@@ -207,3 +207,24 @@ def test_better_than_chance_takes_a_chance_for_each_item_and_clusters():
 def test_a_perfect_score_in_few_clusters_is_bounded_by_chance_to_the_number_of_clusters():
     assert stats.mean_test([1] * 6, 0.25, [0, 0, 1, 1, 2, 2]).p_value == pytest.approx(0.25**3)
     assert stats.mean_test([0.5] * 6, 0.25, [0, 0, 1, 1, 2, 2]).p_value is None
+
+
+def test_items_of_weight_0_are_as_if_they_were_not_there():
+    found = stats.mean_interval([1, 0, 9, 0, 1], [0, 0, 1, 2, 3], weights=[1, 1, 0, 1, 1])
+    without = stats.mean_interval([1, 0, 0, 1], [0, 0, 2, 3], weights=[1, 1, 1, 1])
+    assert (found.value, found.se, found.df) == (without.value, without.se, without.df)
+    assert (found.n, found.clusters, found.missing) == (4, 3, {"weight of 0": 1})
+
+
+def test_strata_of_weight_0_are_left_out():
+    scores, labels = [1, 0, 1, 1, 0, 0, 5, 6], list("aabbbbcc")
+    weights = {"a": 1, "b": 2, "c": 0}
+    found = stats.mean_interval(scores, strata=stats.Strata(labels=labels, weights=weights))
+    without = stats.mean_interval(scores[:6], strata=stats.Strata(labels=labels[:6], weights=weights))
+    assert (found.interval, found.se) == (without.interval, without.se)
+    assert found.missing == {"weight of 0": 2}
+    drawn = stats.bootstrap_mean(scores, strata=stats.Strata(labels=labels, weights=weights), samples=100)
+    kept = stats.bootstrap_mean(
+        scores[:6], strata=stats.Strata(labels=labels[:6], weights=weights), samples=100
+    )
+    assert drawn.interval == kept.interval

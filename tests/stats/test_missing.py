@@ -57,3 +57,10 @@ def test_nothing_missing_leaves_one_point():
 def test_impossible_input_is_refused(scores, missing, said):
     with pytest.raises(ValueError, match=said):
         stats.missing_bounds(scores, missing)
+
+
+def test_scores_are_in_order_and_within_their_range():
+    with pytest.raises(ValueError, match="not a mapping"):
+        stats.paired_missing_bounds({0: 1, 1: 0}, {0: 0, 1: 0})
+    with pytest.raises(ValueError, match="2 of 2 scores lie outside 0 … 1"):
+        stats.paired_missing_bounds([5, 6], [5, 6])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -44,11 +45,48 @@ NAN, HUGE = math.nan, 10**400
         (lambda: stats.resampled_means([1.0, 2.0], None, [[0, 2]]), "numbers of 2 clusters"),
         (lambda: stats.pooled_standard_error([0.1, 0.2], [1, 1]), "sizes must be at least 1"),
         (lambda: stats.resampling_variance_ratio(NAN, 1, 2), "between must be finite"),
+        (lambda: stats.proportion_interval(1, 3, "beta_binomial", prior=(NAN, 1)), "two positive numbers"),
+        (lambda: stats.beta_binomial_e_value(1, 3, 0.5, prior=(1, 2, 3)), "two positive numbers"),
+        (lambda: stats.power(100, NAN, stats.Design(between=0.1)), "effect must be finite"),
+        (lambda: stats.Design(between="x"), "between must be a number"),
+        (lambda: stats.Design.of_rates(correlation=NAN), "correlation must be finite"),
+        (lambda: stats.e_process([0, 1], NAN), "null must be finite"),
+        (lambda: stats.e_process([0, 1], 0.5).rejected_at(0), "alpha must lie"),
+        (lambda: stats.ppi_mean([0, 1], [0, 1], [1, 0], weight=NAN), "weight must be finite"),
+        (lambda: stats.ppi_mean([0, 1], [0, 1], [1, 0], weight="best"), "weight must be a number"),
+        (lambda: stats.elo([("a", "b", "a")], k=NAN), "k must be finite"),
+        (lambda: stats.elo([("a", "b", "a")], scale=0), "scale must be at least"),
+        (lambda: stats.bradley_terry([("a", "b")]), "must be a triple"),
+        (lambda: stats.bradley_terry_of_wins([[0, 1], [1, 0]], prior=NAN), "prior must be finite"),
+        (lambda: stats.bradley_terry([("a", "b", "tie")], covariates={"x": [1, 2]}), "2 values of x do not"),
+        (
+            lambda: stats.tost(stats.paired_difference([1, 0, 1], [0, 0, 1]), math.inf),
+            "margin must be finite",
+        ),
+        (lambda: stats.mean_interval([1, 0], clusters=[[1], [2]]), "clusters must be hashable"),
+        (lambda: stats.cohen_kappa([1, 2], [1, 1], samples=-1), "samples must be at least"),
+        (lambda: stats.bootstrap_mean([1, 0, 1], seed=1.5), "seed must be an integer"),
+        (lambda: stats.combine_strata([0.1, 0.2], [-0.1, 0.1], [9, 9]), "must not be negative"),
+        (lambda: stats.significance_groups([0.1, 0.2], [[1, NAN], [NAN, 1]]), "not finite"),
+        (lambda: stats.cochran_q([[1, 0], [1]]), "rows of one length"),
+        (lambda: stats.rank_intervals([[1, 0], [1]]), "rows of one length"),
+        (lambda: stats.fleiss_kappa([[1, 2], [3]]), "rows of one length"),
+        (lambda: stats.temperature_scale([[1, 2], [3]], [0, 1]), "rows of one length"),
+        (lambda: stats.brier_score([[0.5, 0.5], [1]], [0, 1]), "rows of one length"),
     ],
 )
 def test_misuse_is_named(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+def test_a_message_stays_short_however_long_the_value():
+    with pytest.raises(ValueError, match="b must be an integer") as caught:
+        stats.mcnemar(np.zeros(10_000), np.zeros(10_000))
+    assert len(str(caught.value)) < 120
+    with pytest.raises(ValueError, match="whole numbers") as caught:
+        stats.pass_at_k([0.5] * 10_000, [1] * 10_000, 1)
+    assert len(str(caught.value)) < 120
 
 
 @given(

@@ -1,10 +1,11 @@
 import itertools
+import math
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest, permutation_test, ttest_ind, ttest_rel
+from scipy.stats import binomtest, norm, permutation_test, ttest_ind, ttest_rel
 from statsmodels.stats.contingency_tables import cochrans_q
 from statsmodels.stats.contingency_tables import mcnemar as their_mcnemar
 
@@ -157,7 +158,7 @@ def test_non_inferiority_is_the_t_test_against_the_margin():
     found = stats.paired_difference(a, b)
     expected = ttest_rel(a + 0.1, b, alternative="greater").pvalue
     assert stats.non_inferiority(found, 0.1).p_value == pytest.approx(expected)
-    nothing = stats.non_inferiority(stats.paired_difference([1, 0], [1, 0]), 0.1)
+    nothing = stats.non_inferiority(stats.paired_difference([1.5, 0], [1.5, 0]), 0.1)
     assert nothing.p_value is None
     assert "no standard error" in nothing.warnings[-1]
 
@@ -188,3 +189,60 @@ def test_cochran_q_is_that_of_statsmodels(rows):
         return
     expected = cochrans_q(np.array(rows))
     assert (found.statistic, found.p_value) == pytest.approx((expected.statistic, expected.pvalue), abs=1e-9)
+
+
+def test_agreement_on_every_item_speaks_against_a_loss_that_would_have_shown():
+    found = stats.paired_difference([1, 0] * 50, [1, 0] * 50)
+    assert stats.non_inferiority(found, 0.05).p_value == pytest.approx(0.95**100)
+    assert stats.tost(found, 0.05).p_value == pytest.approx(0.95**100)
+    assert stats.non_inferiority(found, found.high).p_value == pytest.approx(0.05)
+
+
+def test_a_difference_that_never_varies_counts_clusters_and_not_items():
+    clusters = [0] * 50 + [1] * 50
+    found = stats.paired_difference([1] * 100, [0] * 100, clusters)
+    assert found.interval == stats.mean_interval([1] * 2, bounds=(-1, 1)).interval
+    assert found.clusters == 2
+    mixed = stats.paired_difference([1, 0, 1, 0], [0, 0, 0, 0], [0, 0, 1, 1])
+    assert mixed.interval == stats.mean_interval([0.5, 0.5], bounds=(-1, 1)).interval
+
+
+@pytest.mark.parametrize("wins", range(3, 9))
+def test_the_p_value_of_bonett_and_price_is_that_of_their_interval(wins):
+    a, b = [1] * wins + [0] * (100 - wins), [0] * 100
+    p_value = stats.paired_difference(a, b, method="bonett_price").p_value
+    inside = stats.paired_difference(a, b, method="bonett_price", level=1 - p_value * 0.999)
+    outside = stats.paired_difference(a, b, method="bonett_price", level=1 - p_value * 1.001)
+    assert inside.low < 0 < outside.low
+    if wins == 5:
+        assert p_value == pytest.approx(2 * norm.sf(5 / 102 / math.sqrt((7 / 102 - 25 / 10404) / 102)))
+
+
+def test_limits_stay_within_what_a_difference_can_be():
+    assert stats.paired_difference([1, 1, 0], [0, 0, 0]).interval[1] == 1.0
+    assert stats.paired_difference([4, 5, 1], [1, 1, 1], bounds=(1, 5)).interval[1] == 4.0
+    with pytest.raises(ValueError, match="1 of 4 scores lie outside 0 … 1"):
+        stats.paired_difference([1, 5], [0, 1], bounds=(0, 1))
+
+
+@pytest.mark.filterwarnings("ignore:Precision loss")
+def test_welch_with_one_sample_that_does_not_vary_is_scipys():
+    a, b = [1, 1, 1, 1], [0, 1, 0]
+    found = stats.unpaired_difference(a, b)
+    expected = ttest_ind(a, b, equal_var=False)
+    assert found.p_value == pytest.approx(expected.pvalue)
+    assert found.df == pytest.approx(expected.df)
+    assert "of a all have the same mean" in found.warnings[0]
+    assert (found.wins, found.losses, found.ties) == (None, None, None)
+    neither = stats.unpaired_difference([1, 1], [0, 0])
+    assert (neither.se, neither.p_value) == (None, None)
+    assert "proportion_difference" in neither.warnings[0]
+
+
+def test_series_whose_indices_differ_are_not_paired_by_position():
+    pandas = pytest.importorskip("pandas")
+    a, b = pandas.Series([1, 0, 1], ["x", "y", "z"]), pandas.Series([1, 0, 1], ["z", "y", "x"])
+    with pytest.raises(ValueError, match="indices of a and b differ"):
+        stats.paired_difference(a, b)
+    assert stats.paired_difference(a.to_dict(), b.to_dict()).ties == 3
+    assert stats.paired_difference(a, a).ties == 3

@@ -115,3 +115,31 @@ def test_all_runs_succeed_is_a_share_of_tasks():
 def test_plug_in_reliability_is_not_what_is_computed():
     assert stats.pass_hat_k(8, 4, 4) == pytest.approx(1 / 70)
     assert stats.pass_hat_k(8, 4, 4) < (4 / 8) ** 4
+
+
+def test_labels_may_be_series():
+    pandas = pytest.importorskip("pandas")
+    n, c, tasks = ([5, 5, 2], [1, 2, 2], ["x", "y", "z"])
+    series = [pandas.Series(values, [5, 6, 7]) for values in (n, c, tasks)]
+    expected = stats.pass_at_k_interval(n, c, 3, clusters=tasks)
+    assert stats.pass_at_k_interval(series[0], series[1], 3, clusters=series[2]) == expected
+
+
+def test_k_outside_the_samples_is_none_in_arrays_also_below_1():
+    assert stats.pass_at_k([5, 5, 5], [2, 2, 2], [-1, 0, 6]).tolist() == [None, None, None]
+
+
+def test_runs_that_are_no_outcome_are_not_counted():
+    for episodes in ([["no", True]], [[None, True]], [[float("nan")]], {"a": [True]}, [1, 0]):
+        with pytest.raises(ValueError, match=r"runs"):
+            stats.pass_power_k(episodes)
+    assert stats.pass_power_k([[np.True_, 1], [1, 0.0]]).value == 0.5
+
+
+def test_sizes_are_named():
+    with pytest.raises(ValueError, match=r"\(3,\), \(2,\), \(\)"):
+        stats.pass_at_k([5, 5, 5], [1, 2], 3)
+    with pytest.raises(ValueError, match=r"shapes \(0,\) and \(0,\)"):
+        stats.pass_at_k_interval([], [], 1)
+    with pytest.raises(ValueError, match="2 clusters do not match 3 tasks"):
+        stats.pass_at_k_interval([5, 5, 5], [1, 2, 3], 1, clusters=["a", "b"])

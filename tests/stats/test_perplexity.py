@@ -82,3 +82,24 @@ def test_a_document_that_was_cut_is_divided_by_what_was_scored():
     assert stats.corpus_perplexity([12.0], [6], unscored=[0]).missing == {}
     with pytest.raises(ValueError, match="unscored units"):
         stats.corpus_perplexity([12.0], [6], unscored=[4, 4])
+
+
+def test_signs_and_masks_that_cannot_be_meant_are_refused():
+    with pytest.raises(ValueError, match="2 losses are negative: give negative log-likelihoods"):
+        stats.corpus_perplexity([-10.0, -20.0], [5, 9])
+    with pytest.raises(ValueError, match="mask entries must be 0 or 1"):
+        stats.masked_perplexity([1.0, 2.0], [1, -100])
+    with pytest.raises(ValueError, match="not finite"):
+        stats.masked_perplexity([1.0, 2.0], [1, math.nan])
+    with pytest.raises(ValueError, match=r"shapes \(3, 2\) and \(2, 3\)"):
+        stats.masked_perplexity([[1.0] * 3] * 2, [[1, 0]] * 3)
+
+
+def test_a_perplexity_beyond_floating_point_is_none():
+    found = stats.corpus_perplexity([1000.0], [1], [3000])
+    assert (found.value, found.nll_per_unit) == (None, 1000)
+    assert found.byte_perplexity == pytest.approx(math.exp(1 / 3))
+    assert any("beyond floating point" in warning for warning in found.warnings)
+    wide = stats.corpus_perplexity([120.0, 20.0], [1, 9])
+    assert wide.low is not None
+    assert wide.high is None

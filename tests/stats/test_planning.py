@@ -1,12 +1,15 @@
+import json
 import math
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.power import TTestPower
 
 from probatum import stats
+from probatum.cli.plan import command
 
 designs = st.builds(
     stats.Design,
@@ -96,3 +99,41 @@ def test_plans_that_cannot_be_are_refused(call, said):
 
 def test_few_units_are_warned_of():
     assert "few for a normal approximation" in stats.power(20, 0.3, stats.Design(between=0.2)).warnings[0]
+
+
+def test_more_samples_an_item_reduce_only_the_variance_within():
+    one = stats.Design.of_rates(0.7, correlation=0.3)
+    split = stats.Design.of_rates(0.7, correlation=0.3, within=0.1)
+    four = stats.Design.of_rates(0.7, correlation=0.3, within=0.1, samples=4)
+    assert one.variance == pytest.approx(split.variance) == pytest.approx(2 * 0.21 * 0.7)
+    assert four.variance == pytest.approx(2 * 0.21 * 0.7 - 2 * 0.1 + 2 * 0.1 / 4)
+    assert "4 answers an item" in stats.sample_size(0.03, four).assumptions
+    with pytest.raises(ValueError, match=r"within 0\.3 is impossible"):
+        stats.Design.of_rates(0.5, within=0.3)
+    assert stats.sample_size(0.03, stats.Design(between=0.1)).assumptions
+
+
+def test_the_command_plans_as_the_library():
+    def asked(*options):
+        result = CliRunner().invoke(command, [*options, "--json"], standalone_mode=False)
+        return json.loads(result.output)
+
+    design = stats.Design.of_rates(0.7, correlation=0.3, within=0.1, samples=4, cluster_size=5, icc=0.2)
+    options = [
+        "--rate",
+        "0.7",
+        "--correlation",
+        "0.3",
+        "--within",
+        "0.1",
+        "--samples",
+        "4",
+        "--cluster-size",
+        "5",
+        "--icc",
+        "0.2",
+    ]
+    assert asked("--effect", "0.03", *options)["n_exact"] == stats.sample_size(0.03, design).n_exact
+    one_sided = asked("--items", "500", "--one-sided", *options)
+    expected = stats.minimum_detectable_effect(500, design, alternative="one-sided")
+    assert (one_sided["effect"], one_sided["alternative"]) == (expected.effect, "one-sided")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, reject
 from hypothesis import strategies as st
 from scipy.stats import binomtest
-from statsmodels.stats.proportion import proportion_confint
+from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
 from probatum import stats
 
@@ -108,3 +108,22 @@ def test_independent_samples_are_compared_by_newcombe():
     assert found.value == pytest.approx(0.4)
     assert found.low < 0.4 < found.high
     assert math.isclose(found.low, -0.0288, abs_tol=1e-4)
+
+
+@pytest.mark.parametrize(("method", "name"), [("agresti_caffo", "agresti-caffo"), ("wald", "wald")])
+def test_other_differences_of_rates_are_those_of_statsmodels(method, name):
+    for counts, sizes in (((7, 3), (10, 12)), ((143, 130), (164, 164)), ((1, 4), (5, 9))):
+        expected = confint_proportions_2indep(
+            counts[0], sizes[0], counts[1], sizes[1], compare="diff", method=name
+        )
+        found = stats.proportion_difference(counts, sizes, method)
+        assert found.interval == pytest.approx(expected)
+        assert found.method == method
+
+
+def test_a_difference_without_a_plain_error_says_so():
+    found = stats.proportion_difference((0, 0), (10, 10))
+    assert found.se is None
+    assert "plain standard error is undefined" in found.warnings[0]
+    with pytest.raises(ValueError, match="3 successes in 2 sizes"):
+        stats.proportion_difference((0, 0, 1), (10, 10))

@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 
 from probatum import stats
@@ -94,3 +95,20 @@ def test_claims_of_one_answer_are_one_cluster():
 def test_claims_without_an_explicit_outcome_are_refused(claims, said):
     with pytest.raises(ValueError, match=said):
         stats.factuality_report(claims)
+
+
+def test_booleans_of_numpy_are_explicit_and_rows_must_be_mappings():
+    rows = [
+        {
+            "kind": "harmful",
+            "refused": np.True_,
+            "unauthorized_effect": np.False_,
+            "harmful_success": np.False_,
+        },
+        {"kind": "benign", "refused": False, "unauthorized_effect": False},
+    ]
+    assert stats.safety_frontier(rows).harmful_refusal_rate.value == 1
+    with pytest.raises(ValueError, match="1 of 1 records are no mappings"):
+        stats.safety_frontier(["harmful"])
+    with pytest.raises(ValueError, match="1 of 1 claims are no mappings"):
+        stats.factuality_report([1])

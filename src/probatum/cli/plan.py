@@ -28,6 +28,10 @@ MOST_ITEMS = 10**12
 @click.option("--unpaired", is_flag=True, help="The two systems answer different items.")
 @click.option("--cluster-size", type=float, default=1.0, help="Items a cluster.  [default: 1]")
 @click.option("--icc", type=float, default=0.0, help="Correlation within a cluster.  [default: 0]")
+@click.option("--samples", type=int, default=1, help="Answers an item.  [default: 1]")
+@click.option(
+    "--within", type=float, default=0.0, help="Variance of one answer around its item's rate.  [default: 0]"
+)
 @json_option
 def command(
     effect: float | None,
@@ -41,6 +45,8 @@ def command(
     unpaired: bool,
     cluster_size: float,
     icc: float,
+    samples: int,
+    within: float,
     as_json: bool,
 ) -> int:
     """Plan a comparison of two systems by their rates of right answers.
@@ -56,10 +62,17 @@ def command(
         )
     if items is not None and not 1 <= items <= MOST_ITEMS:
         raise UsageError(f"--items {items!r} is out of range: use 1 to {MOST_ITEMS:,}")
-    alternative = "greater" if one_sided else "two-sided"
+    alternative = "one-sided" if one_sided else "two-sided"
     try:
         design = stats.Design.of_rates(
-            rate, rate_b, correlation, paired=not unpaired, cluster_size=cluster_size, icc=icc
+            rate,
+            rate_b,
+            correlation,
+            paired=not unpaired,
+            cluster_size=cluster_size,
+            icc=icc,
+            within=within,
+            samples=samples,
         )
         if items is None:
             found = stats.sample_size(effect or 0.0, design, alpha, wanted, alternative)

@@ -11,7 +11,16 @@ import numpy as np
 import numpy.typing as npt
 
 from probatum.stats.bootstrap import limits_of_draws
-from probatum.stats.inputs import Floats, Integers, Labels, check_choice, check_level, counts_of, whole
+from probatum.stats.inputs import (
+    Floats,
+    Integers,
+    Labels,
+    check_choice,
+    check_level,
+    counts_of,
+    generator,
+    whole,
+)
 from probatum.stats.resampling import draw_counts
 from probatum.stats.result import Interval
 
@@ -87,7 +96,7 @@ def cohen_kappa(
         return _beyond(observed, expected), 1 - expected
 
     name = "Cohen's kappa" + (f", {weights} weights" if weights != "none" else "")
-    return _of_tables(name, pairs, kappa, _Draws(samples, seed, level))
+    return _of_tables(name, pairs, kappa, _Draws(whole(samples, "samples"), seed, level))
 
 
 def gwet_ac1(
@@ -109,7 +118,7 @@ def gwet_ac1(
         chance = (share * (1 - share)).sum(axis=1) / max(1, labels - 1)
         return (agreed - chance) / (1 - chance) if labels > 1 else np.full(len(n), np.nan), chance
 
-    return _of_tables("Gwet's AC1", pairs, ac1, _Draws(samples, seed, level))
+    return _of_tables("Gwet's AC1", pairs, ac1, _Draws(whole(samples, "samples"), seed, level))
 
 
 @dataclass(frozen=True)
@@ -123,7 +132,7 @@ class _Pairs:
 
 def _pairs(a: Labels | Table, b: Labels | None) -> _Pairs:
     if b is None:
-        table = counts_of(np.asarray(a), "table")
+        table = counts_of(a, "table")
         if table.ndim != 2 or table.shape[0] != table.shape[1] or not table.sum():  # noqa: PLR2004 - square
             raise ValueError(
                 f"without b, a must be a square table of counts that is not empty, not {table.shape}"
@@ -207,7 +216,8 @@ def _agreement(
     low = high = error = None
     warnings: tuple[str, ...] = ()
     if value is None or math.isnan(value):
-        value, warnings = None, (f"{name} is undefined: the labels do not vary",)
+        why = "the labels do not vary" if facts.n else "no item has two labels"
+        value, warnings = None, (f"{name} is undefined: {why}",)
     elif not estimates or facts.n < 2:  # noqa: PLR2004 - a spread needs two
         warnings = ("no interval: " + ("none was asked for (samples=0)" if facts.n > 1 else "only 1 item"),)
     else:
@@ -236,7 +246,7 @@ def _of_weights(
 ) -> tuple[float, float, list[Floats]]:
     """A coefficient of weighted patterns: its value, what chance gives, and its resamples."""
     own, chance = coefficient(kinds[np.newaxis].astype(np.float64))
-    random = np.random.default_rng(draws.seed)
+    random = generator(draws.seed)
     drawn = [coefficient(block.astype(np.float64))[0] for block in draw_counts(kinds, draws.samples, random)]
     return float(own[0]), float(chance[0]), drawn
 
@@ -252,7 +262,7 @@ def fleiss_kappa(counts: Table, samples: int = 2_000, seed: int = 0, level: floa
 
     Source: Fleiss 1971.
     """
-    table = counts_of(np.asarray(counts), "counts")
+    table = counts_of(counts, "counts")
     if table.ndim != 2 or not len(table):  # noqa: PLR2004 - items × labels
         raise ValueError(f"counts must have the shape (items, labels) and not be empty, not {table.shape}")
     raters = set(table.sum(axis=1).tolist())
@@ -294,7 +304,8 @@ def krippendorff_alpha(
 
     Args:
         ratings: Shape (raters, items); `None` (or NaN) where a rater did not rate.
-        metric: `nominal`, `ordinal` (labels in sorted order) or `interval` (numbers).
+        metric: `nominal`, `ordinal` (labels in sorted order), `interval` (numbers) or `ratio` (numbers of
+            which 0 means none).
         samples: Resamples of the percentile bootstrap over items; 0 for no interval.
         seed: Of the resamples.
         level: Confidence level.
@@ -307,7 +318,7 @@ def krippendorff_alpha(
 
     Source: Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability".
     """
-    check_choice(metric, ("nominal", "ordinal", "interval"), "metric")
+    check_choice(metric, ("nominal", "ordinal", "interval", "ratio"), "metric")
     draws = _Draws(whole(samples, "samples"), seed, level)
     counts, labels, raters = _rating_counts(ratings)
     usable = counts.sum(axis=1) > 1
@@ -351,11 +362,12 @@ def _rating_counts(
 def _alpha(patterns: Integers, labels: tuple[Hashable, ...], metric: str) -> _Coefficient:
     """Alpha as a function of how often each pattern of ratings occurs, shape (draws, patterns)."""
     sizes = patterns.sum(axis=1)
+    if metric in {"interval", "ratio"}:
+        values = _numbers(labels, metric)
+    if metric == "ratio":
+        ratios = _ratio_distance(values)
+        return _alpha_of_distances(patterns, sizes, lambda _: ratios)
     if metric == "interval":
-        try:
-            values = np.array([float(label) for label in labels])  # type: ignore[arg-type]  # refused below
-        except (TypeError, ValueError):
-            raise ValueError(f"metric interval needs numbers, not {labels[0]!r}") from None
         first, second = patterns @ values, patterns @ values**2
         within = 2 * (sizes * second - first**2) / (sizes - 1)
 
@@ -374,22 +386,47 @@ def _alpha(patterns: Integers, labels: tuple[Hashable, ...], metric: str) -> _Co
             return _beyond(weights @ within / n, expected), 1 - expected
 
         return nominal
-    return _ordinal_alpha(patterns, sizes)
+    return _alpha_of_distances(patterns, sizes, _rank_distance)
 
 
-def _ordinal_alpha(patterns: Integers, sizes: Integers) -> _Coefficient:
+def _numbers(labels: tuple[Hashable, ...], metric: str) -> Floats:
+    try:
+        values = np.array([float(label) for label in labels])  # type: ignore[arg-type]  # refused below
+    except (TypeError, ValueError):
+        raise ValueError(f"metric {metric} needs numbers, not {labels[0]!r}") from None
+    if not np.isfinite(values).all() or (metric == "ratio" and values.min() < 0):
+        raise ValueError(f"metric {metric} needs finite numbers" + (", none negative" * (metric == "ratio")))
+    return values
+
+
+def _ratio_distance(values: Floats) -> Floats:
+    """((v - w)/(v + w))², 0 for equal values; shape (1, labels, labels)."""
+    total = np.add.outer(values, values)
+    apart = np.abs(np.subtract.outer(values, values))
+    return np.square(np.divide(apart, total, out=np.zeros_like(total), where=total > 0))[np.newaxis]
+
+
+def _rank_distance(totals: Floats) -> Floats:
+    """Squared distance in ranks, shape (draws, labels, labels)."""
+    ranks = np.cumsum(totals, axis=1) - totals / 2
+    return np.asarray(np.square(ranks[:, :, np.newaxis] - ranks[:, np.newaxis, :]))
+
+
+def _alpha_of_distances(
+    patterns: Integers, sizes: Integers, distances: Callable[[Floats], Floats]
+) -> _Coefficient:
+    """Alpha where the distance of two labels may follow from how often the labels occur."""
     coincidence = patterns[:, :, np.newaxis] * patterns[:, np.newaxis, :] - np.einsum(
         "ui,ij->uij", patterns, np.eye(patterns.shape[1], dtype=np.int64)
     )
     shared = coincidence / (sizes - 1)[:, np.newaxis, np.newaxis]
 
-    def ordinal(weights: Floats) -> tuple[Floats, Floats]:
+    def coefficient(weights: Floats) -> tuple[Floats, Floats]:
         totals = weights @ patterns
         n = totals.sum(axis=1)
-        ranks = np.cumsum(totals, axis=1) - totals / 2
-        distance = np.square(ranks[:, :, np.newaxis] - ranks[:, np.newaxis, :])
+        distance = np.broadcast_to(distances(totals), (len(n), patterns.shape[1], patterns.shape[1]))
         observed = (np.tensordot(weights, shared, axes=1) * distance).sum(axis=(1, 2)) / n
         expected = np.einsum("bi,bij,bj->b", totals, distance, totals) / (n * (n - 1))
         return _beyond(observed, expected), expected
 
-    return ordinal
+    return coefficient

@@ -63,7 +63,10 @@ class Battles:
         rows = list(battles)
         if not rows:
             raise ValueError("there are no battles: 0 outcomes")
-        first, second, outcome = zip(*rows, strict=True)
+        try:
+            first, second, outcome = zip(*rows, strict=True)
+        except (TypeError, ValueError):
+            raise ValueError("every battle must be a triple (first, second, outcome)") from None
         return cls.of(first, second, outcome)
 
     @cached_property
@@ -119,7 +122,7 @@ def _scores(outcome: Sequence[object] | npt.NDArray[np.generic]) -> Floats:
             [value if ok else np.nan for value, ok in zip(named, known, strict=True)], dtype=np.float64
         )
     if not known.all():
-        example = outcome[int(np.argmin(known))]
+        example = list(outcome)[int(np.argmin(known))]
         raise ValueError(
             f"{int((~known).sum())} of {len(score)} outcomes are neither a, b, tie nor 1, 0, 0.5, "
             f"e.g. {example!r}; leave invalid verdicts out and count them as missing"

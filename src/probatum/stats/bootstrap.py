@@ -19,11 +19,13 @@ from probatum.stats.inputs import (
     check_probability,
     counts_of,
     encode,
+    generator,
+    picked,
     scores_of,
     sum_by,
     whole,
 )
-from probatum.stats.mean import Strata, sampling_of
+from probatum.stats.mean import Strata, picked_strata, sampling_of
 from probatum.stats.quantiles import normal_quantile
 from probatum.stats.resampling import distinct_rows, resampled_sums
 from probatum.stats.result import Interval
@@ -93,6 +95,9 @@ def bootstrap_mean(
     check_level(level)
     check_choice(ci, ("bca", "t", "percentile"), "ci")
     samples = whole(samples, "samples", minimum=2)
+    kept = np.flatnonzero(sampling_of(len(values), clusters, strata).shares)
+    if len(kept) < len(values):  # strata of weight 0
+        values, clusters, strata = values[kept], picked(clusters, kept), picked_strata(strata, kept)
     pools, count = _pools(values, clusters, strata)
     found = Interval(
         value=math.fsum(pool.share * pool.mean for pool in pools),
@@ -107,7 +112,7 @@ def bootstrap_mean(
     if count < 2:  # noqa: PLR2004 - a spread needs two
         note = "1 cluster has no standard error: at least 2 independent clusters are needed"
         return replace(found, warnings=(note,))
-    estimates, errors = _resampled(pools, samples, np.random.default_rng(seed), studentised=ci == "t")
+    estimates, errors = _resampled(pools, samples, generator(seed), studentised=ci == "t")
     return _interval(found, estimates, errors, pools, ci)
 
 
@@ -292,8 +297,12 @@ def limits_of_draws(
         )
     if len(defined) < max(2, len(estimates) // 2):
         return None, None, None, absent, (*warnings, "too few resamples define the statistic: no interval")
+    error = float(defined.std(ddof=1))
+    if error <= 1e-14 * max(1e-300, float(np.abs(defined).max())):
+        note = "no resample varies: the bootstrap cannot say how sure the value is, and gives no interval"
+        return None, None, None, absent, (*warnings, note)
     low, high = (quantile(defined, tail) for tail in ((1 - level) / 2, (1 + level) / 2))
-    return low, high, float(defined.std(ddof=1)), absent, warnings
+    return low, high, error, absent, warnings
 
 
 def bootstrap_interval(
@@ -317,7 +326,7 @@ def bootstrap_interval(
     codes, count = (np.arange(n), n) if clusters is None else encode(clusters, n, "clusters")
     order = np.argsort(codes, kind="stable")
     members = np.split(order, np.cumsum(np.bincount(codes, minlength=count))[:-1])
-    whole_value = statistic(np.arange(n))
+    whole_value = _defined(statistic(np.arange(n)))
     found = Interval(
         value=whole_value,
         level=level,
@@ -328,7 +337,7 @@ def bootstrap_interval(
     )
     if whole_value is None or count < 2:  # noqa: PLR2004 - a spread needs two
         return replace(found, warnings=("the statistic is undefined, or there is only 1 cluster",))
-    random = np.random.default_rng(seed)
+    random = generator(seed)
     drawn = (
         statistic(np.concatenate([members[i] for i in random.integers(0, count, count)]))
         for _ in range(samples)
@@ -337,6 +346,11 @@ def bootstrap_interval(
     low, high, error, absent, warnings = limits_of_draws(estimates, level)
     missing = {"undefined resamples": absent} if absent else {}
     return replace(found, low=low, high=high, se=error, missing=missing, warnings=warnings)
+
+
+def _defined(value: float | None) -> float | None:
+    """A finite statistic, or `None`."""
+    return None if value is None or not math.isfinite(value) else float(value)
 
 
 def ideal_bootstrap_error(values: npt.ArrayLike) -> float:

@@ -18,7 +18,10 @@ from probatum.stats.inputs import (
     binary,
     check_choice,
     check_size,
+    counts_of,
+    generator,
     probabilities,
+    table_of,
     whole,
 )
 from probatum.stats.mean import mean_interval
@@ -61,20 +64,30 @@ def _binary_pairs(p: npt.ArrayLike, y: npt.ArrayLike) -> tuple[Floats, Floats]:
 
 def _class_table(p: npt.ArrayLike, y: npt.ArrayLike) -> tuple[Floats, Integers]:
     """Rows of class probabilities that add up to 1, and the class of each row."""
-    table = np.asarray(p, dtype=np.float64)
+    table = table_of(p, "probabilities", "(n, classes)")
     probabilities(table.ravel())
-    labels = np.asarray(y)
-    check_size(labels, len(table), "labels", "rows of probabilities")
-    if labels.dtype.kind not in "iu" or labels.min() < 0 or labels.max() >= table.shape[1]:
-        raise ValueError(f"labels must be classes 0 … {table.shape[1] - 1}")
+    labels = _classes(y, table, "rows of probabilities")
     worst = float(np.abs(table.sum(axis=1) - 1).max())
     if worst > 1e-6:  # noqa: PLR2004 - rounding of float32 softmax
         raise ValueError(f"class probabilities of a row must add up to 1; one is off by {worst:.3g}")
-    return table, labels.astype(np.int64)
+    return table, labels
+
+
+def _classes(y: npt.ArrayLike, table: Floats, against: str) -> Integers:
+    """The class of each row, 0 … classes-1."""
+    rows, classes = table.shape
+    labels = counts_of(y, "labels (classes)", negative=True)
+    check_size(labels if labels.ndim else [labels], rows, "labels", against)
+    if labels.ndim != 1 or labels.min() < 0 or labels.max() >= classes:
+        raise ValueError(f"labels must be classes 0 … {classes - 1}, one a row")
+    return labels
 
 
 def _is_table(p: npt.ArrayLike) -> bool:
-    return np.ndim(p) == 2  # noqa: PLR2004 - rows × classes
+    try:
+        return np.ndim(p) == 2  # noqa: PLR2004 - rows × classes
+    except ValueError:
+        raise ValueError("probabilities must be rows of one length, one number a class") from None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -529,12 +542,8 @@ def temperature_scale(
 
     Source: Guo et al. 2017, section 4.2.
     """
-    table, classes = np.asarray(logits, dtype=np.float64), np.asarray(labels)
-    if table.ndim != 2 or not table.size or not np.isfinite(table).all():  # noqa: PLR2004 - rows × classes
-        raise ValueError(f"logits must be finite, of shape (n, classes), not {table.shape}")
-    check_size(classes, len(table), "labels", "rows of logits")
-    if classes.dtype.kind not in "iu" or classes.min() < 0 or classes.max() >= table.shape[1]:
-        raise ValueError(f"labels must be classes 0 … {table.shape[1] - 1}")
+    table = table_of(logits, "logits", "(n, classes)")
+    classes = _classes(labels, table, "rows of logits")
     inverse, warnings = _fit_inverse(table, classes)
     folds: tuple[float, ...] = ()
     held_out = None
@@ -593,7 +602,7 @@ def _cross_fit(
 ) -> tuple[tuple[float, ...], Floats, tuple[str, ...]]:
     if cv > len(logits):
         raise ValueError(f"{cv} folds need at least {cv} items, and there are {len(logits)}")
-    fold = np.random.default_rng(seed).permutation(len(logits)) % cv
+    fold = generator(seed).permutation(len(logits)) % cv
     scaled, temperatures, warnings = logits.copy(), [], []
     for part in range(cv):
         inverse, why = _fit_inverse(logits[fold != part], classes[fold != part])

@@ -7,7 +7,16 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from probatum.stats.inputs import Floats, Labels, check_choice, encode, scores_of, sum_by, whole
+from probatum.stats.inputs import (
+    Floats,
+    Labels,
+    check_choice,
+    encode,
+    generator,
+    scores_of,
+    sum_by,
+    whole,
+)
 from probatum.stats.quantiles import binomial_tail, chi2_tail
 from probatum.stats.result import HypothesisTest
 
@@ -20,6 +29,8 @@ _LATTICE_WORK = 50_000_000
 _DENOMINATORS = (*range(1, 65), 100, 128, 1000)
 """Scores that are multiples of 1/d live on a lattice: counts, and means of d samples."""
 _ELEMENTS = 1 << 21
+_TINIEST = 5e-324
+"""The smallest number above 0: a p-value is never 0."""
 _ROUNDING = 1e-10
 """Relative rounding of sums of fractions."""
 
@@ -51,7 +62,7 @@ def mcnemar(b: int, c: int, method: str = "exact", *, correction: bool = True) -
         tail = binomial_tail(larger, total, 0.5)
         if method == "midp" and b != c:
             tail -= math.exp(_log_choose(total, larger) - total * math.log(2)) / 2
-        p_value = min(1.0, 2 * tail)
+        p_value = min(1.0, max(2 * tail, _TINIEST))
     return HypothesisTest(
         p_value=p_value,
         statistic=statistic,
@@ -59,7 +70,7 @@ def mcnemar(b: int, c: int, method: str = "exact", *, correction: bool = True) -
         null="both systems are right equally often",
         n=total,
         df=1.0 if method == "chi2" else None,
-        smallest=min(1.0, 2.0 ** (1 - total)) if method == "exact" else None,
+        smallest=min(1.0, max(2.0 ** (1 - total), _TINIEST)) if method == "exact" else None,
         warnings=("no discordant pairs: the systems agree on every item",) if total == 0 else (),
     )
 
@@ -113,7 +124,7 @@ def sign_flip_test(
     else:
         p_value, how = _sampled_tail(moving, observed, samples, seed), f"{samples} sign patterns"
     smallest = 2.0 ** (1 - moving.size) if how == "exact" else 1 / (samples + 1)
-    smallest = min(1.0, max(smallest, 5e-324))
+    smallest = min(1.0, max(smallest, _TINIEST))
     warnings = []
     if smallest > 0.05:  # noqa: PLR2004 - the customary level
         warnings.append(f"{moving.size} clusters differ: p cannot fall below {smallest:.3g}")
@@ -177,7 +188,7 @@ def _enumerated_tail(sums: Floats, observed: float) -> float:
 
 
 def _sampled_tail(sums: Floats, observed: float, samples: int, seed: int) -> float:
-    random = np.random.default_rng(seed)
+    random = generator(seed)
     total, exceed, done = float(sums.sum()), 0, 0
     rows = max(1, _ELEMENTS // len(sums))
     while done < samples:

@@ -23,10 +23,14 @@ __all__ = [
     "counts_of",
     "encode",
     "finite",
+    "generator",
+    "picked",
     "positive_weights",
+    "prior_of",
     "probabilities",
     "scores_of",
     "sum_by",
+    "table_of",
     "whole",
 ]
 
@@ -56,6 +60,7 @@ def _shown(value: object) -> str:
         text = repr(value)
     except ValueError:  # an integer of more digits than Python prints
         return f"an integer of {value.bit_length()} bits" if isinstance(value, int) else "a value"
+    text = " ".join(text.split())
     return text if len(text) <= 60 else f"{text[:60]}…"  # noqa: PLR2004 - a line
 
 
@@ -101,7 +106,7 @@ def whole(value: object, name: str, *, minimum: int = 0) -> int:
     try:
         number = operator.index(value)  # type: ignore[arg-type]  # refused below
     except TypeError:
-        raise ValueError(f"{name} must be an integer, not {value!r}") from None
+        raise ValueError(f"{name} must be an integer, not {_shown(value)}") from None
     if number < minimum:
         raise ValueError(f"{name} must be at least {minimum}, not {_shown(number)}")
     if number > _MOST:
@@ -182,14 +187,49 @@ def positive_weights(values: npt.ArrayLike | None, n: int, name: str = "weights"
     return array
 
 
-def counts_of(values: npt.ArrayLike, name: str) -> Integers:
-    """Whole numbers ≥ 0, of any shape."""
-    array = np.asarray(values)
+def generator(seed: object) -> np.random.Generator:
+    """The random numbers of a seed, which is a whole number."""
+    return np.random.default_rng(whole(seed, "seed"))
+
+
+def prior_of(prior: Sequence[float]) -> tuple[float, float]:
+    """The two positive parameters of a beta prior."""
+    try:
+        a, b = (float(number) for number in prior)
+    except (TypeError, ValueError, OverflowError):
+        a = b = np.nan
+    if not (0 < a < np.inf and 0 < b < np.inf):
+        raise ValueError(f"prior must be two positive numbers, not {_shown(prior)}")
+    return a, b
+
+
+def table_of(values: object, name: str, shape: str = "(rows, columns)") -> Floats:
+    """A two-dimensional array of finite numbers that is not empty."""
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(
+            f"{name} must be numbers of the shape {shape}; rows of one length, nothing missing"
+        ) from None
+    if array.ndim != 2 or not array.size:  # noqa: PLR2004 - a table
+        raise ValueError(f"{name} must have the shape {shape} and not be empty, not {array.shape}")
+    if not np.isfinite(array).all():
+        bad = int((~np.isfinite(array)).sum())
+        raise ValueError(f"{bad} of {array.size} numbers of {name} are not finite; leave out what is missing")
+    return array
+
+
+def counts_of(values: npt.ArrayLike, name: str, *, negative: bool = False) -> Integers:
+    """Whole numbers ≥ 0 (or any, with `negative`), of any shape."""
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{name} must be whole numbers in rows of one length") from None
     if array.dtype.kind == "f" and np.isfinite(array).all() and (array == np.floor(array)).all():
         array = array.astype(np.int64)
     if array.dtype.kind not in "iu":
-        raise ValueError(f"{name} must be whole numbers, not {values!r}")
-    if array.size and array.min() < 0:
+        raise ValueError(f"{name} must be whole numbers, not {_shown(values)}")
+    if array.size and array.min() < 0 and not negative:
         raise ValueError(f"{name} must not be negative: {int(array.min())}")
     return array.astype(np.int64, copy=False)
 
@@ -207,12 +247,23 @@ def encode(labels: Labels, n: int, name: str) -> tuple[Integers, int]:
         raise ValueError(f"{name} must be a sequence in the order of the scores, not a mapping")  # noqa: TRY004 - misuse is ValueError here
     known: dict[Hashable, int] = {}
     listed = labels.tolist() if isinstance(labels, np.ndarray) else labels
-    codes = np.fromiter((known.setdefault(label, len(known)) for label in listed), np.int64, count=n)
+    try:
+        codes = np.fromiter((known.setdefault(label, len(known)) for label in listed), np.int64, count=n)
+    except TypeError:
+        raise ValueError(f"{name} must be hashable labels, one for each, not {_shown(labels)}") from None
     absent = [known[label] for label in known if label is None or label != label]  # noqa: PLR0124 - NaN
     if absent:
         count = int(np.isin(codes, absent).sum())
         raise ValueError(f"{count} of {n} observations have no label in {name}; give every one a label")
     return codes, len(known)
+
+
+def picked(labels: Labels | None, kept: npt.NDArray[np.int64]) -> list[Any] | None:
+    """The labels at these positions, whatever the kind of sequence."""
+    if labels is None:
+        return None
+    listed = list(labels)
+    return [listed[i] for i in kept.tolist()]
 
 
 def sum_by(codes: Integers, values: Floats, count: int) -> Floats:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from probatum.stats.inputs import Floats, Labels, encode, finite, scores_of, sum_by, whole
+from probatum.stats.inputs import Floats, Labels, encode, finite, picked, scores_of, sum_by, whole
 
 __all__ = ["ItemMeans", "item_means", "resampling_variance_ratio"]
 
@@ -67,7 +67,7 @@ def item_means(scores: npt.ArrayLike, items: Labels) -> ItemMeans:
     if within is not None and count > 1:
         noise = within * float(np.mean(1 / counts))
         between = max(0.0, float(means.var(ddof=1)) - noise)
-    labels = tuple(items[i] for i in np.sort(first).tolist())
+    labels = tuple(picked(items, np.sort(first)) or ())
     return ItemMeans(means=means, counts=counts, items=labels, within=within, between=between)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from probatum.stats.inputs import Floats, aligned_scores, check_choice, check_level, scores_of, whole
+from probatum.stats.inputs import Floats, aligned_scores, check_choice, check_level, finite, scores_of, whole
 from probatum.stats.mean import mean_interval
 from probatum.stats.proportion import proportion_interval
 from probatum.stats.quantiles import normal_quantile, t_quantile
@@ -82,7 +82,7 @@ def ppi_mean(
         raise ValueError(
             f"at least 2 labelled and 2 unlabelled items are needed, not {len(human)} and {len(others)}"
         )
-    used = _optimal_weight(human, judged, others) if weight == "optimal" else float(weight)
+    used = _optimal_weight(human, judged, others) if weight == "optimal" else finite(weight, "weight")
     rectifier = human - used * judged
     value = float(used * others.mean() + rectifier.mean())
     variance, df = _combined_variance((used * others, rectifier), law)
@@ -294,7 +294,8 @@ def judge_swap_report(pairs: Iterable[tuple[str | None, str | None]]) -> JudgeSw
     unknown = {verdict for row in rows for verdict in row} - {*_VERDICTS, "error"}
     if unknown or any(len(row) != 2 for row in rows):  # noqa: PLR2004 - two games
         raise ValueError(
-            f"verdicts must be pairs of A, B, tie or error, not {', '.join(map(repr, sorted(unknown)))}"
+            "verdicts must be pairs of A, B, tie or error, not "
+            + (", ".join(sorted(map(repr, unknown))) or "rows of another length")
         )
     back = {"A": "B", "B": "A", "tie": "tie", "error": "error"}
     games = [(first, back[second]) for first, second in rows]

@@ -20,6 +20,7 @@ from probatum.stats.inputs import (
     check_level,
     check_size,
     encode,
+    picked,
     positive_weights,
     scores_of,
     sum_by,
@@ -28,7 +29,7 @@ from probatum.stats.proportion import proportion_test, wilson_limits
 from probatum.stats.quantiles import normal_quantile, t_quantile, t_tail
 from probatum.stats.result import HypothesisTest, Interval
 
-__all__ = ["Strata", "mean_interval", "mean_test", "sampling_of"]
+__all__ = ["Strata", "check_range", "mean_interval", "mean_test", "picked_strata", "sampling_of"]
 
 FEW_DEGREES = 5
 DOMINANT_SHARE = 0.5
@@ -77,7 +78,8 @@ def mean_interval(
             their spread already contains the sampling noise of the answers.
         clusters: One label an item; items of one cluster are not independent. `None`: every item is one.
         strata: Labels of fixed parts, or `Strata`, which says their weights and whether they are fixed.
-        weights: Weight of each item within its stratum (sampling weights).
+        weights: Weight of each item within its stratum (sampling weights). Items of weight 0 are left out
+            and counted in `missing`, like strata of weight 0.
         level: Confidence level.
         method: `CR2` (default: exact first-order correction, Bell–McCaffrey t), `CR1` (G/(G-1), t with G-1),
             `CR3` (jackknife, t with G-1) or `CR0` (no correction, normal law).
@@ -94,8 +96,20 @@ def mean_interval(
     check_level(level)
     check_choice(method, METHODS, "method")
     if bounds is not None:
-        _check_range(values, check_bounds(bounds))
+        check_range(values, check_bounds(bounds))
     design = _design(len(values), clusters, strata, weights)
+    kept = np.flatnonzero(design.sampling.shares)
+    if len(kept) < len(values):
+        found = mean_interval(
+            values[kept],
+            picked(clusters, kept),
+            picked_strata(strata, kept),
+            picked(None if weights is None else np.asarray(weights), kept),
+            level,
+            method,
+            bounds,
+        )
+        return replace(found, missing={"weight of 0": len(values) - len(kept)})
     value = _weighted_mean(values, design.sampling)
     empty = Interval(
         value=value,
@@ -115,6 +129,13 @@ def mean_interval(
     return _finish(empty, variance, bounds, warnings)
 
 
+def picked_strata(strata: Labels | Strata | None, kept: Integers) -> Labels | Strata | None:
+    """The strata of the items at these positions."""
+    if isinstance(strata, Strata):
+        return replace(strata, labels=picked(strata.labels, kept) or [])
+    return picked(strata, kept)
+
+
 def sampling_of(
     n: int,
     clusters: Labels | None = None,
@@ -125,7 +146,8 @@ def sampling_of(
     return _design(n, clusters, strata, weights).sampling
 
 
-def _check_range(values: Floats, bounds: tuple[float, float]) -> None:
+def check_range(values: Floats, bounds: tuple[float, float]) -> None:
+    """Scores lie in the range that they can take."""
     outside = values[(values < bounds[0]) | (values > bounds[1])]
     if outside.size:
         raise ValueError(
@@ -185,7 +207,7 @@ def _shares(weight: Floats, pools: Integers, count: int, parts: Strata) -> Float
     unnamed = {str(label) for label, share in zip(parts.labels, named, strict=True) if share is None}
     if unnamed:
         raise ValueError(f"no weight for {len(unnamed)} strata: {', '.join(sorted(unnamed)[:5])}")
-    share = np.asarray(named, dtype=np.float64)
+    share = scores_of(np.asarray(named, dtype=object), "weights of strata")
     total = sum(share[pools == code][0] for code in range(count))
     if share.min() < 0 or total <= 0:
         raise ValueError("weights of strata must not be negative and must not all be 0")
@@ -341,14 +363,14 @@ def mean_test(
         ValueError: as `mean_interval`.
     """
     values = scores_of(scores)
-    _check_range(values, check_bounds(bounds))
+    check_range(values, check_bounds(bounds))
     check_choice(alternative, ("greater", "less", "two-sided"), "alternative")
     expected = scores_of(np.atleast_1d(np.asarray(chance, dtype=object)), "chances")
     if np.ndim(chance):
         check_size(expected, len(values), "chances")
     else:
         expected = expected.reshape(())
-    _check_range(np.atleast_1d(expected), bounds)
+    check_range(np.atleast_1d(expected), bounds)
     if clusters is None and not expected.ndim and set(bounds) == {0.0, 1.0} and np.isin(values, (0, 1)).all():
         return proportion_test(int(binary(values).sum()), len(values), float(expected), alternative)
     sampling = sampling_of(len(values), clusters)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from probatum.stats.inputs import Floats, Labels, check_bounds, check_level, whole
-from probatum.stats.mean import Strata, mean_interval
+from probatum.stats.mean import Strata, check_range, mean_interval
 from probatum.stats.result import Interval
 
 __all__ = ["MissingBounds", "missing_bounds", "missing_bounds_of_counts", "paired_missing_bounds"]
@@ -79,7 +79,12 @@ def missing_bounds(
 
 
 def _with_gaps(scores: Scores) -> tuple[Floats, npt.NDArray[np.bool_]]:
-    values = np.array([np.nan if score is None else score for score in scores], dtype=np.float64)
+    if isinstance(scores, Mapping):
+        raise ValueError("scores must be in the order of the items, not a mapping")  # noqa: TRY004 - misuse is ValueError here
+    try:
+        values = np.array([np.nan if score is None else score for score in scores], dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError("scores must be numbers, or None where missing") from None
     return values, np.isnan(values)
 
 
@@ -145,6 +150,8 @@ def paired_missing_bounds(
     low, high = check_bounds(bounds)
     (first, no_first), (second, no_second) = _with_gaps(a), _with_gaps(b)
     span = high - low
+    for scores, absent in ((first, no_first), (second, no_second)):
+        check_range(scores[~absent], (low, high))
     filled = [
         mean_interval(
             np.where(no_first, fill_a, first) - np.where(no_second, fill_b, second),

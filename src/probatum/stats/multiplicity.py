@@ -14,9 +14,12 @@ from probatum.stats.inputs import (
     check_choice,
     check_level,
     encode,
+    generator,
     probabilities,
     scores_of,
     sum_by,
+    table_of,
+    whole,
 )
 from probatum.stats.mean import mean_interval
 from probatum.stats.quantiles import t_tail
@@ -84,11 +87,7 @@ def pairwise_pvalues(scores: npt.ArrayLike, clusters: Labels | None = None) -> F
 
 
 def _table(scores: npt.ArrayLike) -> Floats:
-    table = np.asarray(scores, dtype=np.float64)
-    if table.ndim != 2 or not table.size:  # noqa: PLR2004 - items × systems
-        raise ValueError(f"scores must have the shape (items, systems), not {table.shape}")
-    scores_of(table.ravel())
-    return table
+    return table_of(scores, "scores", "(items, systems)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,8 +171,8 @@ def _bootstrap_ranks(
     )
     sums = np.column_stack([sum_by(codes, column, count) for column in table.T])
     sizes = np.bincount(codes, minlength=count)
-    random = np.random.default_rng(seed)
-    drawn = random.multinomial(count, np.full(count, 1 / count), size=samples)
+    random = generator(seed)
+    drawn = random.multinomial(count, np.full(count, 1 / count), size=whole(samples, "samples", minimum=2))
     means = (drawn @ sums) / (drawn @ sizes)[:, np.newaxis]
     ranks = 1 + (means[:, np.newaxis, :] > means[:, :, np.newaxis]).sum(axis=2)
     tails = (1 - level) / 2, (1 + level) / 2
@@ -195,7 +194,8 @@ def significance_groups(
         Groups of positions in `values`, ordered from the best. (The letters of a compact letter display.)
     """
     means = scores_of(values, "values")
-    table = np.asarray(p, dtype=np.float64)
+    table = table_of(p, "p-values", "(systems, systems)")
+    probabilities(table.ravel(), "p-values")
     if table.shape != (len(means), len(means)):
         raise ValueError(f"{len(means)} values need p-values of shape {(len(means),) * 2}, not {table.shape}")
     order = np.argsort(-means, kind="stable")

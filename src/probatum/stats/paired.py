@@ -15,11 +15,14 @@ from probatum.stats.inputs import (
     Labels,
     aligned_scores,
     binary,
+    check_bounds,
     check_choice,
     check_level,
+    finite,
     scores_of,
+    table_of,
 )
-from probatum.stats.mean import Strata, mean_interval
+from probatum.stats.mean import Strata, check_range, mean_interval
 from probatum.stats.proportion import rule_of_three
 from probatum.stats.quantiles import chi2_tail, normal_quantile, t_quantile, t_tail
 from probatum.stats.result import HypothesisTest, Interval
@@ -37,6 +40,8 @@ Scores = npt.ArrayLike | Mapping[Any, float]
 """One score an item: in the order of the items, or item id → score."""
 Names = Labels | Mapping[Any, Any]
 """One label an item, likewise."""
+_AGREEMENT = "exact limit of the discordance"
+"""Method of the interval of two systems that agree on every item."""
 SPARSE = 10
 """Below so many discordant 0/1 pairs the t interval covers less than it says (docs/statistics.md)."""
 
@@ -47,10 +52,10 @@ class PairedDifference(Interval):
 
     mean_a: float
     mean_b: float
-    wins: int
-    """Items on which a scores higher."""
-    losses: int
-    ties: int
+    wins: int | None
+    """Items on which a scores higher; `None` where the samples are not paired."""
+    losses: int | None
+    ties: int | None
     correlation: float | None
     """Of the two scores over items; `None` where one of them does not vary."""
     p_value: float | None
@@ -76,8 +81,9 @@ def paired_difference(
         level: Confidence level.
         method: `CR2` (default), `CR0`, `CR1`, `CR3` as in `mean_interval`, or `bonett_price` (adjusted Wald
             for independent 0/1 pairs: conservative, and safe with few discordant pairs).
-        bounds: The range of one score; found by itself for 0/1 scores. Where the two systems agree on every
-            item it gives the largest difference that such agreement still allows.
+        bounds: The range of one score; found by itself for 0/1 scores. No limit lies further out than such
+            scores can differ. Where the two systems agree on every item it gives the largest difference that
+            such agreement still allows.
 
     Raises:
         ValueError: sizes or item ids that do not match (both sides are named), empty or not finite scores.
@@ -90,6 +96,14 @@ def paired_difference(
     names = None if clusters is None else _labels(clusters, ids, "clusters")
     parts = _strata(strata, ids)
     is_binary = bool(np.isin(first, (0, 1)).all() and np.isin(second, (0, 1)).all())
+    if bounds is None and is_binary:
+        bounds = (0.0, 1.0)
+    if bounds is not None:
+        check_range(np.concatenate([first, second]), check_bounds(bounds))
+    if bounds is None and is_binary:
+        bounds = (0.0, 1.0)
+    if bounds is not None:
+        check_range(np.concatenate([first, second]), check_bounds(bounds))
     difference = first - second
     if method == "bonett_price":
         if not is_binary or names is not None or parts is not None:
@@ -97,7 +111,9 @@ def paired_difference(
         found = _bonett_price(difference, level)
     else:
         found = mean_interval(difference, names, parts, level=level, method=method)
-        found = _with_width(found, difference, (0.0, 1.0) if bounds is None and is_binary else bounds)
+        if found.interval is None and (found.clusters or 0) > 1:
+            found = _with_width(found, difference, names, parts, bounds)
+        found = _within_range(found, bounds)
     discordant = int(np.count_nonzero(difference))
     if is_binary and 0 < discordant < SPARSE and method != "bonett_price":
         note = f"only {discordant} discordant pairs: rely on the exact mcnemar test, or method='bonett_price'"
@@ -117,6 +133,7 @@ def paired_difference(
 def _pair(a: Scores, b: Scores) -> tuple[Floats, Floats, list[Any] | None]:
     """Scores in one order, and the ids where they have any."""
     if not isinstance(a, Mapping) and not isinstance(b, Mapping):
+        _check_index(a, b)
         return *aligned_scores(a, b), None
     if not isinstance(a, Mapping) or not isinstance(b, Mapping):
         raise ValueError("give both systems as item id → score, or both as arrays in the order of the items")  # noqa: TRY004 - the two do not match
@@ -129,6 +146,14 @@ def _pair(a: Scores, b: Scores) -> tuple[Floats, Floats, list[Any] | None]:
         )
     ids = list(a)
     return *aligned_scores([a[key] for key in ids], [b[key] for key in ids]), ids
+
+
+def _check_index(a: Any, b: Any) -> None:
+    """Two pandas series are in the order of one index."""
+    first: Any = getattr(a, "index", None)
+    second: Any = getattr(b, "index", None)
+    if hasattr(first, "equals") and hasattr(second, "equals") and not first.equals(second):
+        raise ValueError("the indices of a and b differ; to pair by index give a.to_dict() and b.to_dict()")
 
 
 def _labels(labels: Names, ids: list[Any] | None, name: str) -> Labels:
@@ -156,14 +181,19 @@ def _correlation(a: Floats, b: Floats) -> float | None:
     return max(-1.0, min(1.0, float(((a - a.mean()) * (b - b.mean())).mean()) / spread))
 
 
-def _with_width(found: Interval, difference: Floats, bounds: tuple[float, float] | None) -> Interval:
-    """An interval also where the difference does not vary."""
-    if found.interval is not None or bounds is None or (found.clusters or 0) <= 1:
+def _with_width(
+    found: Interval,
+    difference: Floats,
+    clusters: Labels | None,
+    strata: Labels | Strata | None,
+    bounds: tuple[float, float] | None,
+) -> Interval:
+    """An interval also where the difference of the clusters does not vary."""
+    if bounds is None:
         return found
     span, count = bounds[1] - bounds[0], found.clusters or 0
     if difference.any():
-        shown = mean_interval(difference, level=found.level, bounds=(-span, span))
-        return replace(found, low=shown.low, high=shown.high, method=shown.method, warnings=shown.warnings)
+        return mean_interval(difference, clusters, strata, level=found.level, bounds=(-span, span))
     reach = span * rule_of_three(count, found.level)
     note = (
         f"the two agree on every item of {count} clusters: the interval is the largest difference that "
@@ -173,9 +203,17 @@ def _with_width(found: Interval, difference: Floats, bounds: tuple[float, float]
         found,
         low=-reach,
         high=reach,
-        method="exact limit of the discordance",
+        method=_AGREEMENT,
         warnings=(note,),
     )
+
+
+def _within_range(found: Interval, bounds: tuple[float, float] | None) -> Interval:
+    """The limits, no further out than a difference can be."""
+    if bounds is None or found.low is None or found.high is None:
+        return found
+    span = bounds[1] - bounds[0]
+    return replace(found, low=max(-span, found.low), high=min(span, found.high))
 
 
 def _bonett_price(difference: Floats, level: float) -> Interval:
@@ -200,7 +238,12 @@ def _bonett_price(difference: Floats, level: float) -> Interval:
 def _p_value(found: Interval) -> float | None:
     if found.se is None or found.value is None or found.se <= 0:
         return None
-    return min(1.0, 2 * t_tail(found.df, abs(found.value) / found.se))
+    return min(1.0, 2 * t_tail(found.df, abs(_centre(found, found.value)) / found.se))
+
+
+def _centre(found: Interval, value: float) -> float:
+    """What the standard error belongs to: the adjusted difference of Bonett and Price, else the value."""
+    return value * found.n / (found.n + 2) if found.method == "bonett_price" else value
 
 
 def unpaired_difference(
@@ -231,18 +274,26 @@ def unpaired_difference(
         estimand="difference of two population means, from independent samples",
         warnings=tuple(dict.fromkeys((*one.warnings, *two.warnings))),
     )
-    if one.se is not None and two.se is not None and one.df and two.df:
-        square = one.se**2 + two.se**2
-        df = square**2 / (one.se**4 / one.df + two.se**4 / two.df)
+    spread = {name: x for name, x in (("a", one), ("b", two)) if x.se is not None}
+    flat = [name for name in "ab" if name not in spread]
+    if flat and min(one.clusters or 0, two.clusters or 0) > 1:
+        note = f"the clusters of {' and of '.join(flat)} all have the same mean: their spread counts as 0"
+        if not spread:
+            note += ", and there is no standard error; for 0/1 scores use proportion_difference"
+        found = replace(found, warnings=(note, *(w for x in spread.values() for w in x.warnings)))
+    if spread and min(one.clusters or 0, two.clusters or 0) > 1:
+        terms = [(x.se or 0.0, x.df or math.inf) for x in spread.values()]
+        square = sum(se**2 for se, _ in terms)
+        df = square**2 / sum(se**4 / df for se, df in terms)
         half = t_quantile(df, (1 + level) / 2) * math.sqrt(square)
         found = replace(found, low=value - half, high=value + half, se=math.sqrt(square), df=df)
     return PairedDifference(
         **{field.name: getattr(found, field.name) for field in fields(Interval)},
         mean_a=float(one),
         mean_b=float(two),
-        wins=0,
-        losses=0,
-        ties=0,
+        wins=None,
+        losses=None,
+        ties=None,
         correlation=None,
         p_value=_p_value(found),
     )
@@ -254,6 +305,7 @@ def non_inferiority(difference: Interval, margin: float) -> HypothesisTest:
     Raises:
         ValueError: the margin is not positive.
     """
+    margin = finite(margin, "margin")
     if not margin > 0:
         raise ValueError(f"margin must be positive, not {margin!r}; it is the loss that would matter")
     return _shifted(difference, -margin, "greater")
@@ -269,7 +321,8 @@ def tost(difference: Interval, margin: float | tuple[float, float]) -> Hypothesi
 
     Source: Schuirmann 1987.
     """
-    low, high = (-margin, margin) if isinstance(margin, int | float) else margin
+    low, high = margin if isinstance(margin, tuple | list) else (-margin, margin)
+    low, high = finite(low, "margin"), finite(high, "margin")
     if not low < 0 < high:
         raise ValueError(f"margins must enclose 0, not {margin!r}")
     tests = (_shifted(difference, low, "greater"), _shifted(difference, high, "less"))
@@ -297,9 +350,13 @@ def _shifted(difference: Interval, null: float, alternative: str) -> HypothesisT
         df=difference.df,
         warnings=difference.warnings,
     )
+    if difference.method == _AGREEMENT and difference.high and difference.clusters:
+        span = difference.high / rule_of_three(difference.clusters, difference.level)
+        p_value = (1 - min(1.0, abs(null) / span)) ** difference.clusters
+        return replace(found, p_value=p_value)
     if difference.value is None or not difference.se:
         return replace(found, warnings=(*found.warnings, "the difference has no standard error"))
-    t = (difference.value - null) / difference.se
+    t = (_centre(difference, difference.value) - null) / difference.se
     return replace(found, statistic=t, p_value=t_tail(difference.df, t if alternative == "greater" else -t))
 
 
@@ -311,8 +368,8 @@ def cochran_q(table: Sequence[Sequence[int]] | npt.NDArray[Any]) -> HypothesisTe
     Raises:
         ValueError: other than 0/1, or fewer than 2 systems.
     """
-    array = np.asarray(table, dtype=np.float64)
-    if array.ndim != 2 or array.shape[1] < 2 or not len(array):  # noqa: PLR2004 - rows × systems
+    array = table_of(table, "table", "(items, systems)")
+    if array.shape[1] < 2:  # noqa: PLR2004 - two systems
         raise ValueError(f"table must be items × at least 2 systems, not of shape {array.shape}")
     binary(array.ravel(), "table entries")
     systems = array.shape[1]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from probatum.stats.inputs import Floats, Integers, Labels, counts_of, whole
-from probatum.stats.mean import Strata, mean_interval
+from probatum.stats.inputs import Floats, Integers, Labels, binary, check_size, counts_of, picked, whole
+from probatum.stats.mean import Strata, mean_interval, picked_strata
 from probatum.stats.proportion import proportion_interval
 from probatum.stats.result import Interval
 
@@ -76,7 +76,12 @@ def _triple(n: object, c: object, k: object) -> tuple[int, int, int]:
 def _vectorised(
     n: npt.ArrayLike, c: npt.ArrayLike, k: npt.ArrayLike, of: Callable[[Integers, Integers, Integers], Floats]
 ) -> npt.NDArray[Any]:
-    sizes, hits, draws = np.broadcast_arrays(counts_of(n, "n"), counts_of(c, "c"), counts_of(k, "k"))
+    arrays = (counts_of(n, "n"), counts_of(c, "c"), counts_of(k, "k", negative=True))
+    try:
+        sizes, hits, draws = np.broadcast_arrays(*arrays)
+    except ValueError:
+        shapes = ", ".join(str(array.shape) for array in arrays)
+        raise ValueError(f"n, c and k must be aligned: their shapes are {shapes}") from None
     if (hits > sizes).any():
         worst = int(np.argmax((hits > sizes).ravel()))
         raise ValueError(f"{int(hits.flat[worst])} successes in {int(sizes.flat[worst])} samples")
@@ -95,6 +100,15 @@ def _vectorised(
     partly = shaped.astype(object)
     partly[undefined] = None
     return partly
+
+
+def _per_task(
+    n: npt.ArrayLike, c: npt.ArrayLike, k: int, of: Callable[[Integers, Integers, Integers], Floats]
+) -> npt.NDArray[Any]:
+    """One estimate a task, shape (tasks,)."""
+    if not np.size(c) or np.ndim(c) > 1 or np.ndim(n) > 1:
+        raise ValueError(f"n and c must have one entry a task: shapes {np.shape(n)} and {np.shape(c)}")
+    return np.atleast_1d(_vectorised(n, c, whole(k, "k", minimum=1), of))
 
 
 def _at_least_one(n: Integers, c: Integers, k: Integers) -> Floats:
@@ -145,22 +159,26 @@ def _task_interval(
 ) -> Interval:
     """Interval over tasks of per-task estimates, some of which may be undefined."""
     defined = np.array([value is not None for value in values], dtype=bool)
-    kept: list[int] = np.flatnonzero(defined).tolist()
+    kept = np.flatnonzero(defined)
     absent = int(len(values) - len(kept))
     missing = {f"fewer than {k} samples": absent} if absent else {}
     note = (
         (f"{absent} of {len(values)} tasks have fewer than {k} samples and are left out",) if absent else ()
     )
-    if not kept:
+    if not kept.size:
         return Interval(value=None, level=level, missing=missing, warnings=note, estimand="undefined")
-    picked = None if clusters is None else [clusters[i] for i in kept]
-    parts = strata
-    if isinstance(parts, Strata):
-        parts = Strata(labels=[parts.labels[i] for i in kept], weights=parts.weights, role=parts.role)
-    elif parts is not None:
-        parts = [parts[i] for i in kept]
+    for labels, name in (
+        (clusters, "clusters"),
+        (strata.labels if isinstance(strata, Strata) else strata, "strata"),
+    ):
+        if labels is not None:
+            check_size(labels, len(values), name, "tasks")
     found = mean_interval(
-        values[kept].astype(np.float64), clusters=picked, strata=parts, level=level, bounds=(0.0, 1.0)
+        values[kept].astype(np.float64),
+        clusters=picked(clusters, kept),
+        strata=picked_strata(strata, kept),
+        level=level,
+        bounds=(0.0, 1.0),
     )
     return replace(found, missing=missing, warnings=(*note, *found.warnings))
 
@@ -180,7 +198,7 @@ def pass_at_k_interval(
     Raises:
         ValueError: no task, or counts that are out of range.
     """
-    values = np.atleast_1d(pass_at_k(np.atleast_1d(n), c, whole(k, "k", minimum=1)))
+    values = _per_task(n, c, k, _at_least_one)
     return _named(_task_interval(values, k, clusters, strata, level), f"pass@{k}", n, k)
 
 
@@ -193,7 +211,7 @@ def pass_hat_k_interval(
     level: float = 0.95,
 ) -> Interval:
     """Mean pass^k over tasks and its interval over *tasks*; arguments as `pass_at_k_interval`."""
-    values = np.atleast_1d(pass_hat_k(np.atleast_1d(n), c, whole(k, "k", minimum=1)))
+    values = _per_task(n, c, k, _all_of)
     return _named(_task_interval(values, k, clusters, strata, level), f"pass^{k}", n, k)
 
 
@@ -211,13 +229,20 @@ def pass_power_k(episodes: Sequence[Sequence[bool]], level: float = 0.95) -> Int
     This is pass^k only where every task has exactly k runs; with unequal runs a warning says so.
 
     Raises:
-        ValueError: no task, or a task without a run.
+        ValueError: no task, a task without a run, or an outcome that is not 0/1 (or a boolean).
     """
-    runs = [list(task) for task in episodes]
+    if isinstance(episodes, Mapping):
+        raise ValueError("episodes must be a sequence of runs for each task; give the values of the mapping")  # noqa: TRY004 - misuse is ValueError here
+    try:
+        runs = [list(task) for task in episodes]
+    except TypeError:
+        raise ValueError("episodes must hold a sequence of runs for each task") from None
     if not runs or not all(runs):
         raise ValueError(
             f"every task needs at least one run: {sum(not task for task in runs)} of {len(runs)} have none"
         )
+    for task in runs:
+        binary(task, "outcomes of runs")
     found = proportion_interval(sum(all(task) for task in runs), len(runs), level=level)
     lengths = sorted({len(task) for task in runs})
     warnings = found.warnings

@@ -13,6 +13,7 @@ from probatum.stats.inputs import (
     Floats,
     Integers,
     Labels,
+    binary,
     check_level,
     check_size,
     counts_of,
@@ -26,6 +27,10 @@ from probatum.stats.quantiles import t_quantile
 from probatum.stats.result import Interval
 
 __all__ = ["Perplexity", "bits_per_byte", "corpus_perplexity", "masked_perplexity"]
+
+
+_LARGEST = 709.0
+"""Exponents below it have a finite power of e."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,15 +57,20 @@ def masked_perplexity(
 
     Args:
         token_nll: Negative log-likelihood of each token in nats, shape (tokens,).
-        mask: Whether each token counts, same shape. Losses of tokens that do not count are not looked at.
+        mask: Whether each token counts (0/1 or booleans), same shape. Losses of
+            tokens that do not count are not looked at.
         documents: The document of each token; with it there is an interval over documents.
         level: Confidence level.
 
     Raises:
         ValueError: sizes that do not match, no token that counts, or a loss that is not finite.
     """
-    losses, kept = np.asarray(token_nll, dtype=np.float64).ravel(), np.asarray(mask).ravel().astype(bool)
-    check_size(kept, len(losses), "mask entries", "token losses")
+    losses = np.asarray(token_nll, dtype=np.float64)
+    check_size(np.ravel(mask), losses.size, "mask entries", "token losses")
+    if np.shape(mask) != losses.shape:
+        raise ValueError(f"mask and token losses must be aligned: shapes {np.shape(mask)} and {losses.shape}")
+    losses = losses.ravel()
+    kept = binary(np.ravel(mask), "mask entries") == 1 if len(losses) else np.zeros(0, bool)
     if not kept.any():
         raise ValueError(f"none of {len(losses)} tokens is evaluated: the mask keeps 0")
     scored = scores_of(losses[kept], "token losses")
@@ -90,7 +100,7 @@ def corpus_perplexity(
             are counted in `missing`, and a warning says so. `byte_counts` are those of the scored part.
 
     Raises:
-        ValueError: sizes that do not match, no unit at all, or a loss without a unit.
+        ValueError: sizes that do not match, no unit at all, a loss without a unit, or a negative loss.
     """
     check_level(level)
     losses, sizes = scores_of(nll, "losses"), counts_of(units, "units")
@@ -100,6 +110,11 @@ def corpus_perplexity(
         raise ValueError(f"{int((losses[~used] != 0).sum())} documents have a loss but no unit")
     if not used.any():
         raise ValueError(f"none of {len(losses)} documents has a unit to score")
+    if (losses < -1e-6 * sizes).any():
+        raise ValueError(
+            f"{int((losses < -1e-6 * sizes).sum())} losses are negative: give negative log-likelihoods, not "
+            "log-probabilities"
+        )
     total, count = math.fsum(losses[used]), int(sizes[used].sum())
     rate = total / count
     low, high, error, df, warnings = _log_limits(losses[used], sizes[used], rate, level)
@@ -108,13 +123,16 @@ def corpus_perplexity(
         octets = counts_of(byte_counts, "byte counts")
         check_size(octets, len(losses), "byte counts", "losses")
         bpb = bits_per_byte(total, int(octets[used].sum()))
+    value = _exp(rate)
+    if value is None or (low is not None and high is None):
+        warnings = (*warnings, "a perplexity beyond floating point is left out; see nll_per_unit")
     skipped = int((~used).sum())
     missing = {"no unit to score": skipped} if skipped else {}
     if unscored is not None and (cut := int(_aligned_counts(unscored, len(losses)).sum())):
         missing["cut off: units not scored"] = cut
         warnings = (*warnings, f"{cut} units were cut off and not scored: the loss is that of the rest")
     return Perplexity(
-        value=math.exp(rate),
+        value=value,
         low=low,
         high=high,
         level=level,
@@ -130,7 +148,7 @@ def corpus_perplexity(
         total_nll=total,
         units=count,
         bits_per_byte=bpb,
-        byte_perplexity=None if bpb is None else 2**bpb,
+        byte_perplexity=None if bpb is None else _exp(bpb * math.log(2)),
     )
 
 
@@ -152,7 +170,13 @@ def _log_limits(
     if error <= 1e-14 * max(1e-300, abs(rate)):
         return None, None, None, None, (f"all {documents} documents have the same loss: no standard error",)
     half = t_quantile(found.df, (1 + level) / 2) * error
-    return math.exp(rate - half), math.exp(rate + half), math.exp(rate) * error, found.df, ()
+    value = _exp(rate)
+    return _exp(rate - half), _exp(rate + half), None if value is None else value * error, found.df, ()
+
+
+def _exp(exponent: float) -> float | None:
+    """E to the exponent, or `None` where that is beyond floating point."""
+    return math.exp(exponent) if exponent < _LARGEST else None
 
 
 def bits_per_byte(nll: float, byte_count: int) -> float:

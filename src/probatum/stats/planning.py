@@ -50,7 +50,7 @@ class Design:
 
     def __post_init__(self) -> None:
         for name in ("between", "within_a", "within_b"):
-            if not 0 <= getattr(self, name) < math.inf:
+            if finite(getattr(self, name), name) < 0:
                 raise ValueError(f"{name} must be a variance, not {getattr(self, name)!r}")
         if self.variance <= 0:
             raise ValueError("the variances are all 0: nothing varies, and any difference is certain")
@@ -61,6 +61,18 @@ class Design:
         noise = self.within_a / whole(self.samples_a, "samples_a", minimum=1)
         noise += self.within_b / whole(self.samples_b, "samples_b", minimum=1)
         return (self.between + noise) * self.effect_of_clusters
+
+    def described(self) -> tuple[str, ...]:
+        """The parts of the variance in words."""
+        said = [f"variance of the difference over items {self.between:g}"]
+        if self.within_a or self.within_b:
+            said.append(
+                f"variance of one sample {self.within_a:g} and {self.within_b:g}, {self.samples_a} and "
+                f"{self.samples_b} samples an item"
+            )
+        if self.icc:
+            said.append(f"clusters of {self.cluster_size:g} items, intraclass correlation {self.icc:g}")
+        return tuple(said)
 
     @property
     def effect_of_clusters(self) -> float:
@@ -77,24 +89,31 @@ class Design:
         paired: bool = True,
         cluster_size: float = 1.0,
         icc: float = 0.0,
+        within: float = 0.0,
+        samples: int = 1,
     ) -> Design:
-        """Two rates on 0/1 scores, one answer an item.
+        """Two rates on 0/1 scores.
 
         Args:
             rate: Rate of the first system; 0.5 is the worst case.
             rate_b: Rate of the second; the same by default.
-            correlation: Of the two scores over items (0.3 to 0.7 is usual for models of one kind).
+            correlation: Of the two scores over items, one answer an item (0.3 to 0.7 is usual for models of
+                one kind).
             paired: Whether both answer the same items.
             cluster_size: Items a cluster.
             icc: Correlation of differences within a cluster.
+            within: Variance of one answer around the rate of its item, in each system (`item_means` of a
+                trial run has it); the part of the variance that more samples an item make smaller.
+            samples: Answers an item.
 
         Raises:
-            ValueError: rates out of range, or a correlation that such rates cannot have.
+            ValueError: rates out of range, or a correlation or `within` that such rates cannot have.
         """
+        samples = whole(samples, "samples", minimum=1)
         first = check_probability(rate, "rate")
         second = first if rate_b is None else check_probability(rate_b, "rate_b")
         spread = math.sqrt(first * (1 - first) * second * (1 - second))
-        covariance = correlation * spread
+        covariance = finite(correlation, "correlation") * spread
         least, most = max(0.0, first + second - 1) - first * second, min(first, second) - first * second
         if paired and not least - 1e-12 <= covariance <= most + 1e-12:
             raise ValueError(
@@ -107,11 +126,31 @@ class Design:
         said = [
             f"rates {first:g} and {second:g}" + (" (the worst case)" if first == second == 0.5 else ""),  # noqa: PLR2004 - one half
             f"paired on the same items, correlation {correlation:g}" if paired else "independent samples",
-            "one answer an item",
+            "one answer an item"
+            if whole(samples, "samples", minimum=1) == 1
+            else f"{samples} answers an item",
         ]
+        most_within = min(first * (1 - first), second * (1 - second), variance / 2)
+        if not finite(within, "within", minimum=0) <= most_within + 1e-12:
+            raise ValueError(
+                f"within {within:g} is impossible at these rates and correlation: at most {most_within:.3g}"
+            )
+        if samples > 1:
+            said.append(f"variance {within:g} of one answer around the rate of its item")
+            if not within:
+                said.append("answers to one item never differ, so that more of them bring nothing")
         if icc:
             said.append(f"clusters of {cluster_size:g} items, intraclass correlation {icc:g}")
-        return cls(between=variance, cluster_size=cluster_size, icc=icc, assumptions=tuple(said))
+        return cls(
+            between=max(0.0, variance - 2 * within),
+            within_a=within,
+            within_b=within,
+            samples_a=samples,
+            samples_b=samples,
+            cluster_size=cluster_size,
+            icc=icc,
+            assumptions=tuple(said),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,7 +241,7 @@ def power(n: int, effect: float, design: Design, alpha: float = 0.05, alternativ
     """
     n = whole(n, "n", minimum=1)
     _quantile_sum(alpha, 0.5, alternative)
-    shift = abs(effect) / math.sqrt(design.variance / n)
+    shift = abs(finite(effect, "effect")) / math.sqrt(design.variance / n)
     critical = normal_quantile(1 - (alpha / 2 if alternative == "two-sided" else alpha))
     reached = normal_tail(critical - shift)
     if alternative == "two-sided":
@@ -224,7 +263,7 @@ def _plan(
         variance=design.variance,
         design_effect=design.effect_of_clusters,
         clusters=clusters,
-        assumptions=design.assumptions,
+        assumptions=design.assumptions or design.described(),
     )
     units = clusters or n
     if units < 30:  # noqa: PLR2004 - the customary floor of normal approximations

@@ -5,7 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from probatum.stats.inputs import check_choice, check_level, check_probability, whole
+from probatum.stats.inputs import (
+    check_choice,
+    check_level,
+    check_probability,
+    prior_of,
+    whole,
+)
 from probatum.stats.quantiles import beta_quantile, binomial_tail, normal_quantile
 from probatum.stats.result import HypothesisTest, Interval
 
@@ -109,9 +115,7 @@ def proportion_interval(
         raise ValueError(f"{successes} successes in {n} trials")
     check_choice(method, _METHODS, "method")
     check_level(level)
-    if min(prior) <= 0:
-        raise ValueError(f"prior must be two positive numbers, not {prior!r}")
-    low, high = _METHODS[method](successes, n, level, prior)
+    low, high = _METHODS[method](successes, n, level, prior_of(prior))
     p = successes / n
     return Interval(
         value=p,
@@ -173,6 +177,9 @@ def proportion_difference(
 ) -> Interval:
     """Interval of p₁ - p₂ of two *independent* samples: Newcombe's hybrid score interval (method 10).
 
+    `newcombe` (default), or `agresti_caffo` (a success and a failure added to each sample) or `wald` (for
+    comparison only).
+
     Two systems that answered the same items are paired: use `paired_difference`.
 
     Raises:
@@ -180,21 +187,36 @@ def proportion_difference(
 
     Source: Newcombe, Statistics in Medicine 1998, 17:873.
     """
-    check_choice(method, ("newcombe",), "method")
+    check_choice(method, ("newcombe", "agresti_caffo", "wald"), "method")
+    if {len(successes), len(n)} != {2}:
+        raise ValueError(f"two samples are compared, not {len(successes)} successes in {len(n)} sizes")
     first, second = (
         proportion_interval(x, size, "wilson", level) for x, size in zip(successes, n, strict=True)
     )
     p, q = float(first), float(second)
-    (low_p, high_p), (low_q, high_q) = _limits_of(first), _limits_of(second)
+    se = math.sqrt(p * (1 - p) / n[0] + q * (1 - q) / n[1]) or None
+    if method == "newcombe":
+        (low_p, high_p), (low_q, high_q) = _limits_of(first), _limits_of(second)
+        low = p - q - math.hypot(p - low_p, high_q - q)
+        high = p - q + math.hypot(high_p - p, q - low_q)
+    else:
+        added = 1 if method == "agresti_caffo" else 0
+        sizes = [size + 2 * added for size in n]
+        rates = [(x + added) / size for x, size in zip(successes, sizes, strict=True)]
+        spread = sum(rate * (1 - rate) / size for rate, size in zip(rates, sizes, strict=True))
+        half = normal_quantile((1 + level) / 2) * math.sqrt(spread)
+        low, high = (rates[0] - rates[1] + side * half for side in (-1, 1))
+    note = "both rates are 0 or 1: the plain standard error is undefined"
     return Interval(
         value=p - q,
-        low=p - q - math.hypot(p - low_p, high_q - q),
-        high=p - q + math.hypot(high_p - p, q - low_q),
+        low=max(-1.0, low),
+        high=min(1.0, high),
         level=level,
-        method="newcombe",
+        method=method,
         n=n[0] + n[1],
-        se=math.sqrt(p * (1 - p) / n[0] + q * (1 - q) / n[1]) or None,
+        se=se,
         estimand="difference of two success probabilities, from independent samples",
+        warnings=() if se else (note,),
     )
 
 

@@ -21,6 +21,10 @@ from probatum.stats.inputs import (
     check_level,
     check_size,
     encode,
+    finite,
+    generator,
+    scores_of,
+    table_of,
     whole,
 )
 from probatum.stats.quantiles import t_quantile, t_tail
@@ -218,10 +222,12 @@ def _covariates(
     if covariates is None:
         return (), None
     if isinstance(covariates, Mapping):
-        names, table = (
-            tuple(covariates),
-            np.column_stack([np.asarray(column, np.float64) for column in covariates.values()]),
-        )
+        names = tuple(covariates)
+        for name, column in covariates.items():
+            check_size(scores_of(column, f"values of {name}"), n, f"values of {name}", "battles")
+        if not names:
+            return (), None
+        table = np.column_stack([np.asarray(column, np.float64) for column in covariates.values()])
     else:
         table = np.asarray(covariates, dtype=np.float64)
         table = table[:, np.newaxis] if table.ndim == 1 else table
@@ -300,7 +306,7 @@ def _meat(problem: _Problem, fit: Fit) -> Floats:
 
 def _bootstrap(problem: _Problem, fit: Fit, samples: int, seed: int) -> _Spread:
     """Refits on resamples; those without a finite maximum are left out and counted."""
-    random = np.random.default_rng(seed)
+    random = generator(seed)
     samples = whole(samples, "samples", minimum=2)
     draw = (
         _cell_draw(problem)
@@ -443,13 +449,9 @@ def bradley_terry_of_wins(
     Raises:
         ValueError: a matrix that is not square or negative, or no finite estimate.
     """
-    table = np.asarray(wins, dtype=np.float64)
-    if (
-        table.ndim != 2  # noqa: PLR2004 - a matrix
-        or table.shape[0] != table.shape[1]
-        or not np.isfinite(table).all()
-        or (table < 0).any()
-    ):
+    table = table_of(wins, "wins", "(models, models)")
+    finite(prior, "prior", minimum=0)
+    if table.shape[0] != table.shape[1] or (table < 0).any():
         raise ValueError(f"wins must be a square matrix of counts, not of shape {table.shape}")
     names = tuple(range(len(table))) if models is None else tuple(models)
     check_size(names, len(table), "models", "rows of wins")
@@ -491,8 +493,9 @@ def elo(
         ValueError: as `Battles`.
     """
     given = battles if isinstance(battles, Battles) else Battles.of_triples(battles)
+    k, init, scale = finite(k, "k", minimum=0), finite(init, "init"), finite(scale, "scale", minimum=1e-9)
     ratings = _one_pass(given, np.arange(len(given)), k, init, scale)
-    random = np.random.default_rng(seed)
+    random = generator(seed)
     others = [
         _one_pass(given, random.permutation(len(given)), k, init, scale)
         for _ in range(whole(shuffles, "shuffles"))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from probatum.stats.inputs import Labels
 from probatum.stats.mean import mean_interval
 from probatum.stats.proportion import proportion_interval
@@ -49,6 +51,7 @@ def safety_frontier(
             missing outcome must not become a safe one.
     """
     rows = list(records)
+    _check_mappings(rows, "records")
     _check_kinds(rows)
     names = None if clusters is None else list(clusters)
     if names is not None and len(names) != len(rows):
@@ -76,6 +79,12 @@ def safety_frontier(
     )
 
 
+def _check_mappings(rows: Sequence[object], name: str) -> None:
+    odd = [row for row in rows if not isinstance(row, Mapping)]
+    if odd:
+        raise ValueError(f"{len(odd)} of {len(rows)} {name} are no mappings, e.g. {odd[0]!r}")
+
+
 def _check_kinds(rows: Sequence[Record]) -> None:
     if not rows:
         raise ValueError("there are no records: both harmful and benign ones are needed")
@@ -87,7 +96,7 @@ def _check_kinds(rows: Sequence[Record]) -> None:
 
 
 def _check_booleans(rows: Sequence[Record], field: str) -> None:
-    odd = [row.get(field) for row in rows if not isinstance(row.get(field), bool)]
+    odd = [row.get(field) for row in rows if not isinstance(row.get(field), bool | np.bool_)]
     if odd:
         raise ValueError(f"{len(odd)} of {len(rows)} records have no boolean {field}, e.g. {odd[0]!r}")
 
@@ -131,6 +140,7 @@ def factuality_report(
     rows = list(claims)
     if not rows:
         raise ValueError("there are no claims: factuality needs at least 1 atomic claim")
+    _check_mappings(rows, "claims")
     odd = [
         row.get("support")
         for row in rows

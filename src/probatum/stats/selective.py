@@ -10,7 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from probatum.stats.bootstrap import limits_of_draws
-from probatum.stats.inputs import Floats, Labels, aligned_scores, binary, check_level, encode, sum_by, whole
+from probatum.stats.inputs import (
+    Floats,
+    Labels,
+    aligned_scores,
+    binary,
+    check_level,
+    encode,
+    generator,
+    sum_by,
+    whole,
+)
 from probatum.stats.quantiles import normal_quantile
 from probatum.stats.result import Interval
 
@@ -141,7 +151,7 @@ def _with_draws(
     found = Interval(value=area(confidence, loss), level=level, method="exact over ties", n=n, estimand=name)
     if not whole(samples, "samples"):
         return replace(found, warnings=("no interval was asked for (samples=0)",))
-    random = np.random.default_rng(seed)
+    random = generator(seed)
     picks = (random.integers(0, n, n) for _ in range(samples))
     estimates = np.array([area(confidence[pick], loss[pick]) for pick in picks])
     low, high, error, _, warnings = limits_of_draws(estimates, level)

@@ -9,7 +9,16 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from probatum.stats.inputs import Floats, check_bounds, check_choice, check_level, scores_of, whole
+from probatum.stats.inputs import (
+    Floats,
+    check_bounds,
+    check_choice,
+    check_level,
+    finite,
+    prior_of,
+    scores_of,
+    whole,
+)
 from probatum.stats.result import Interval
 
 __all__ = ["ConfidenceSequence", "EProcess", "beta_binomial_e_value", "confidence_sequence", "e_process"]
@@ -46,6 +55,8 @@ class EProcess:
 
     def rejected_at(self, alpha: float = 0.05) -> int | None:
         """The number of observations at which the null was first rejected, or `None`."""
+        if not 0 < finite(alpha, "alpha") < 1:
+            raise ValueError(f"alpha must lie between 0 and 1, not {alpha!r}")
         crossed = np.flatnonzero(self.log_e >= -math.log(alpha))
         return int(crossed[0]) + 1 if crossed.size else None
 
@@ -61,9 +72,9 @@ def beta_binomial_e_value(
         ValueError: counts or the null are out of range.
     """
     n, successes = whole(n, "n"), whole(successes, "successes")
-    if successes > n or not 0 < null < 1 or min(prior) <= 0:
-        raise ValueError(f"{successes} of {n} against {null!r} with prior {prior!r} is out of range")
-    a, b = prior
+    if successes > n or not 0 < finite(null, "null") < 1:
+        raise ValueError(f"{successes} of {n} against {null!r} is out of range")
+    a, b = prior_of(prior)
     log_mixture = float(special.betaln(a + successes, b + n - successes) - special.betaln(a, b))
     return log_mixture - successes * math.log(null) - (n - successes) * math.log1p(-null)
 
@@ -92,7 +103,7 @@ def e_process(
     check_choice(alternative, ("two-sided", "greater", "less"), "alternative")
     values = _scaled(scores, bounds)
     low, high = check_bounds(bounds)
-    target = (null - low) / (high - low)
+    target = (finite(null, "null") - low) / (high - low)
     if not 0 < target < 1:
         raise ValueError(f"null must lie inside {low:g} … {high:g}, not {null!r}")
     up, down = _log_capital(values, np.array([target]), _bets(values, alpha=0.05))

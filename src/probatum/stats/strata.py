@@ -43,6 +43,8 @@ def combine_strata(
     )
     if not len(means) == len(spreads) == len(counts):
         raise ValueError(f"{len(means)} values, {len(spreads)} errors and {len(counts)} sizes do not match")
+    if spreads.min() < 0:
+        raise ValueError(f"errors must not be negative: {float(spreads.min())!r}")
     share: Floats | None
     if isinstance(weights, str):
         check_choice(weights, ("size", "equal"), "weights")
@@ -74,6 +76,8 @@ def pooled_standard_error(errors: Sequence[float], sizes: Sequence[float]) -> fl
     spreads, counts = scores_of(errors, "errors"), scores_of(sizes, "sizes")
     check_size(counts, len(spreads), "sizes", "errors")
     total = float(counts.sum())
+    if spreads.min() < 0:
+        raise ValueError(f"errors must not be negative: {float(spreads.min())!r}")
     if counts.min() < 1 or total <= len(counts):
         raise ValueError(f"sizes must be at least 1 and one of them more: {counts.tolist()}")
     return math.sqrt(float(((counts - 1) * counts * spreads**2).sum()) / (total - len(counts)) / total)
