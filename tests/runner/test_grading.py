@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ from click.testing import CliRunner
 
 from probatum.benchmarks import find_task
 from probatum.cli.grade import command, unescaped
-from probatum.core.errors import DataError
+from probatum.cli.samples import sample_file
+from probatum.core.errors import DataError, UsageError
 from probatum.core.status import Status
 from probatum.runner import EvaluatedRun, Options, Progress, grade, rescore
 from probatum.runner.answer_file import read_answers
@@ -347,3 +349,37 @@ def test_files_that_cannot_be_read_are_told_in_a_line(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(DataError, match="empty' holds no answer"):
         read_answers(tmp_path / "empty")
+
+
+def test_the_same_answers_are_held_against_several_sets_of_tests(
+    items: Path, store: Store, tmp_path: Path
+) -> None:
+    path = lines(
+        tmp_path / "samples.jsonl",
+        {"task_id": "T/1", "completion": "    return 2\n"},
+        {"task_id": "T/0", "completion": RIGHT},
+        {"task_id": "T/0", "completion": WRONG},
+    )
+    data = [json.loads(line) for line in items.read_text().splitlines()]
+    lines(tmp_path / "more.jsonl", *({**row, "test": row["test"].replace("== 2", "== 3")} for row in data))
+    base = find_task("humaneval")
+    tasks = [
+        replace(base, source=replace(base.source, local=(name,)), name=name.partition(".")[0])
+        for name in ("items.jsonl", "more.jsonl")
+    ]
+    options = Options(workers=1, allow_code_execution=True, data_directory=tmp_path)
+    run, held = grade(path, tasks, store=store, options=options)
+    assert [task.task for task in run.record.tasks] == ["items", "more"]
+    values = {task["task"]: task["estimates"][0]["value"] for task in run.plain()["tasks"]}
+    assert values == {"items": 0.75, "more": 0.25}
+    written = tmp_path / "out.jsonl"
+    with sample_file(written) as write:
+        write(run, held.order)
+    rows = [json.loads(line) for line in written.read_text().splitlines()]
+    assert [(row["item_id"], row["task"], row["scores"]["passed"]) for row in rows] == [
+        ("T/1", "items", 1), ("T/1", "more", 0),
+        ("T/0", "items", 1), ("T/0", "more", 1),
+        ("T/0", "items", 0), ("T/0", "more", 0),
+    ]  # fmt: skip
+    with pytest.raises(UsageError, match="of one task"):
+        grade(path, tasks, store=store, data=items, options=options)

@@ -8,20 +8,20 @@ from pathlib import Path
 
 import click
 
-from probatum.benchmarks import find_task
 from probatum.cli.options import DEFAULT_STORE, data_option, json_option, store_option
 from probatum.cli.output import print_json
 from probatum.cli.progress import shown_progress
 from probatum.cli.samples import sample_file
 from probatum.cli.tables import print_run
 from probatum.runner import Options, grade
+from probatum.runner.resolution import resolve_tasks
 
 __all__ = ["command"]
 
 
 @click.command(name="grade")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--task", required=True, help="The benchmark that the answers belong to.")
+@click.option("--task", required=True, help="The benchmark of the answers, or several that ask the same.")
 @click.option(
     "--data", type=click.Path(path_type=Path), help="Items of your own, in place of the benchmark's."
 )
@@ -71,7 +71,7 @@ def command(
         allow_code_execution=True,
         deduplicate=deduplicate,
     )
-    found = find_task(task)
+    found = resolve_tasks(task)
     with sample_file(samples_out) as write_samples:
         with shown_progress(enabled=not as_json and sys.stderr.isatty()) as progress:
             run, held = grade(

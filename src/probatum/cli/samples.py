@@ -27,11 +27,13 @@ def _nothing(run: EvaluatedRun, order: Order | None = None) -> None:
 
 def _ordered(samples: Iterable[Sample], order: Order) -> Iterator[Sample]:
     """Samples in a given order of item and sample; those that it does not name come last."""
-    found = {(sample.outcome.item_id, sample.outcome.sample): sample for sample in samples}
+    found: dict[tuple[str, int], list[Sample]] = {}  # one for each task
+    for sample in samples:
+        found.setdefault((sample.outcome.item_id, sample.outcome.sample), []).append(sample)
     for key in order:
-        if key in found:
-            yield found.pop(key)
-    yield from found.values()
+        yield from found.pop(key, ())
+    for left in found.values():
+        yield from left
 
 
 @contextlib.contextmanager

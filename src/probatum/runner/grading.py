@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from probatum.core.canonical import canonical
-from probatum.core.errors import DataError
+from probatum.core.errors import DataError, UsageError
 from probatum.core.protocol import Form, Protocol, Task
 from probatum.core.records import Finish, Identity, Item, Prompted, Request, Response
 from probatum.core.run import TaskRun
@@ -117,7 +117,7 @@ class FileTask:
 
 def grade(
     path: Path,
-    task: Task,
+    task: Task | Sequence[Task],
     *,
     store: str | Store,
     data: Path | None = None,
@@ -131,7 +131,8 @@ def grade(
 
     Args:
         path: file or folder of answers, see `runner.answer_file`.
-        task: the benchmark that they answer.
+        task: the benchmark that they answer; several where the same answers are held against several sets of
+            tests (`humaneval` and `humaneval_plus`, as EvalPlus prints "base" and "base + extra").
         store: where everything is kept.
         data: items of the user's own, in place of the benchmark's.
         stop: strings that completions are cut at, where whoever made them did not.
@@ -140,25 +141,41 @@ def grade(
 
     Raises:
         DataError: the file or the items cannot be used, or it answers items that are not there.
+        UsageError: items of one's own for several tasks.
     """
     chosen = options or Options()
     file = read_answers(path)
-    if data is not None:
-        dataset = load_file(data, task.row, task.to_item, nonfinite=task.source.nonfinite)
-    else:
-        dataset = load_items(task.source, task.row, task.to_item, data_directory=chosen.data_directory)
-    held = _by_item(file, [item.id for item in dataset], task)
-    counters = progress or Progress()
-    ready = _file_task(
-        held, dataset, reading(with_cpu_seconds(task, chosen.cpu_seconds), file.kind, stop), chosen, stop
+    tasks = [task] if isinstance(task, Task) else list(task)
+    if data is not None and len(tasks) > 1:
+        raise UsageError(f"items of your own ({str(data)!r}) are of one task, and {len(tasks)} are named")
+    ready = []
+    for one in tasks:
+        dataset = _items(one, data, chosen)
+        held = _by_item(file, [item.id for item in dataset], one)
+        recipe = reading(with_cpu_seconds(one, chosen.cpu_seconds), file.kind, stop)
+        ready.append(_file_task(held, dataset, recipe, chosen, stop))
+    completions = replace(
+        ready[0].completions,
+        answers={name: given for one in ready for name, given in one.completions.answers.items()},
     )
+    counters = progress or Progress()
     with (
         store_for(store) as opened,
         LazySandbox(chosen.workers) as sandbox,
         interruptible(counters) as stopped,
     ):
-        evaluation = Evaluation(FileModel(held), opened, sandbox, chosen, counters, stopped, canaries=True)
-        return evaluation.carry_out(evaluation.record([ready.record]), [ready]), held
+        evaluation = Evaluation(
+            FileModel(completions), opened, sandbox, chosen, counters, stopped, canaries=True
+        )
+        run = evaluation.carry_out(evaluation.record([one.record for one in ready]), ready)
+        return run, completions
+
+
+def _items(task: Task, data: Path | None, options: Options) -> Dataset:
+    """The user's own items, or the benchmark's."""
+    if data is not None:
+        return load_file(data, task.row, task.to_item, nonfinite=task.source.nonfinite)
+    return load_items(task.source, task.row, task.to_item, data_directory=options.data_directory)
 
 
 def _by_item(file: AnswerFile, ids: Sequence[str], task: Task) -> Completions:
