@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from probatum.core.records import Estimate, Item, Outcome, Request, Response
     from probatum.core.status import Status
     from probatum.runner import EvaluatedRun, evaluate, load_run
+    from probatum.runner.comparing import Comparison, compare
 
 __all__ = [
+    "Comparison",
     "Estimate",
     "EvaluatedRun",
     "Item",
@@ -33,11 +35,13 @@ __all__ = [
     "Source",
     "Status",
     "Task",
+    "compare",
     "evaluate",
     "load_run",
 ]
 
 _HOMES: Final = {
+    "Comparison": "runner.comparing",
     "Estimate": "core.records",
     "EvaluatedRun": "runner",
     "Item": "core.records",
@@ -48,6 +52,7 @@ _HOMES: Final = {
     "Source": "core.protocol",
     "Status": "core.status",
     "Task": "core.protocol",
+    "compare": "runner.comparing",
     "evaluate": "runner",
     "load_run": "runner",
 }

@@ -20,6 +20,8 @@ COMMANDS: Final = {
     "results": "Show the runs of a store, or one of them.",
     "tasks": "List the benchmarks, or describe one.",
     "grade": "Grade answers that were made elsewhere.",
+    "compare": "Say whether one run is better than another, and how sure that is.",
+    "gate": "Let a run through if it is no worse than a baseline, for continuous integration.",
     "rescore": "Grade a run again, without a model.",
     "audit-extraction": "Say what a run's score owes to how answers were read.",
     "card": "Write the evaluation card of a run.",

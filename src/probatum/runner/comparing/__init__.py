@@ -1,0 +1,23 @@
+"""From two runs to a decision: may they be compared, what differs, and how sure is it."""
+
+from __future__ import annotations
+
+from probatum.runner.comparing.comparison import Comparison, compare
+from probatum.runner.comparing.gate import Gate, GateVerdict, gate
+from probatum.runner.comparing.naming import find_run
+from probatum.runner.comparing.pairs import Contrast, Decision, PairComparison
+from probatum.runner.comparing.ranking import Ranked, Ranking
+
+__all__ = [
+    "Comparison",
+    "Contrast",
+    "Decision",
+    "Gate",
+    "GateVerdict",
+    "PairComparison",
+    "Ranked",
+    "Ranking",
+    "compare",
+    "find_run",
+    "gate",
+]

@@ -1,0 +1,134 @@
+"""compare and gate through the real command."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from probatum.cli.gate import junit
+from probatum.core.status import Status
+from probatum.runner.comparing import gate
+from probatum.store import open_store
+from tests.runner.stored import stored_run
+
+MODELS = ("constant/A", "constant/B")
+
+
+@pytest.fixture
+def two(probatum_here):
+    """Ids of two runs of `mini` in the default store."""
+    return [
+        json.loads(probatum_here("run", "mini", "--model", model, "--json").stdout)["run"] for model in MODELS
+    ]
+
+
+def test_two_runs_are_compared_with_all_that_defends_the_verdict(probatum_here, two):
+    done = probatum_here("compare", *two)
+    assert (done.returncode, done.stderr) == (0, "")
+    for words in ("A  ", "constant/A", "same protocol; 60 items paired", "B - A: ", "McNemar exact",
+                  "with a power of 80%", "stratum", "p (Holm)"):  # fmt: skip
+        assert words in done.stdout
+
+
+def test_json_has_the_contract_and_nothing_else_is_on_stdout(probatum_here, two):
+    done = probatum_here("compare", *MODELS, "--json")
+    assert done.stderr == ""
+    found = json.loads(done.stdout)
+    assert {"verdict", "difference", "p_value", "method", "wins", "losses", "ties", "comparability"} <= set(
+        found
+    )
+    assert [run["run"] for run in found["runs"]] == two
+    assert found["difference"]["n"] == found["wins"] + found["losses"] + found["ties"] == 60
+
+
+def test_what_is_not_comparable_ends_with_3_and_anyway_marks_every_line(probatum_here, two):
+    other = json.loads(probatum_here("run", "mini", "--model", "constant/C", "--shots", 2, "--json").stdout)[
+        "run"
+    ]
+    refused = probatum_here("compare", two[0], other)
+    assert refused.returncode == 3
+    assert "cannot be compared: prompts differ (shots)" in refused.stdout
+    assert "McNemar" not in refused.stdout
+    marked = probatum_here("compare", two[0], other, "--anyway")
+    assert marked.returncode == 0
+    lines = [line for line in marked.stdout.splitlines() if line]
+    assert "McNemar" in marked.stdout
+    assert all(line.startswith("[NOT COMPARABLE] ") for line in lines)
+    plain = json.loads(probatum_here("compare", two[0], other, "--anyway", "--json").stdout)
+    assert plain["anyway"] is True
+    assert plain["verdict"].startswith("not comparable, and compared anyway: ")
+
+
+def test_three_runs_are_ranked(probatum_here, two):
+    probatum_here("run", "mini", "--model", "constant/D")
+    done = probatum_here("compare", *two, "constant/D")
+    assert "mini: ranks on the 60 items that all have" in done.stdout
+    assert "not told apart: " in done.stdout
+    assert "corrected for 2 comparisons (Holm)" in done.stdout
+
+
+@pytest.fixture
+def gated(work):
+    """A store with a baseline, a run that is the same, one that is worse, and one of few items."""
+    right = {f"i{n}": 1.0 for n in range(400)}
+    with open_store(f"sqlite:///{work / 'probatum.db'}") as store:
+        stored_run(store, "base", right)
+        stored_run(store, "same", right)
+        stored_run(store, "slip", {**right, "i0": 0.0})
+        stored_run(store, "worse", {**right, **{f"i{n}": 0.0 for n in range(40)}})
+        stored_run(store, "lost", {**right, **{f"i{n}": Status.INFRA_ERROR for n in range(40)}})
+        stored_run(store, "few", {f"i{n}": 1.0 for n in range(20)})
+
+
+@pytest.mark.parametrize(
+    ("run", "drop", "status", "words"),
+    [
+        ("same", 0.01, 0, "pass, a drop of 0.01 or more is ruled out"),
+        ("same", 0.005, 3, "cannot tell"),
+        ("slip", 0.02, 0, "pass"),
+        ("worse", 0.02, 1, "fail, the drop is more than 0.02"),
+        ("worse", 0.11, 3, "items of this kind would do"),
+        ("lost", 0.02, 3, "cannot tell"),
+        ("few", 0.01, 3, "20 items cannot tell a drop of 0.01 from none"),
+    ],
+)
+def test_the_gate_passes_and_fails_what_is_shown_alone(probatum_here, gated, run, drop, status, words):
+    done = probatum_here("gate", run, "--baseline", "base", "--max-drop", drop)
+    assert (done.returncode, done.stderr) == (status, "")
+    assert words in done.stdout
+    found = json.loads(probatum_here("gate", run, "--baseline", "base", "--max-drop", drop, "--json").stdout)
+    assert found["verdict"] == {0: "pass", 1: "fail", 3: "cannot tell"}[status]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("same", "--baseline", "base"),
+        ("same", "--baseline", "nobody", "--max-drop", 0.1),
+        ("same", "--baseline", "base", "--max-drop", 0),
+        ("same", "--baseline", "base", "--max-drop", "much"),
+        ("same", "--baseline", "base", "--max-drop", 0.1, "--level", 0.4),
+        ("same", "--baseline", "base", "--max-drop", 0.1, "--store", "elsewhere.db"),
+    ],
+)
+def test_a_gate_that_is_not_asked_properly_ends_with_2(probatum_here, gated, arguments):
+    done = probatum_here("gate", *arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+
+
+def test_junit_xml_has_a_case_a_task_and_survives_any_name(tmp_path, probatum_here, gated, work):
+    done = probatum_here("gate", "worse", "--baseline", "base", "--max-drop", 0.02, "--junit", "gate.xml")
+    assert done.returncode == 1
+    suite = ET.parse(work / "gate.xml").getroot().find("testsuite")
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("1", "1", "0")
+    assert suite.find("testcase/failure").get("type") == "fail"
+    with open_store(f"sqlite:///{tmp_path / 's.db'}") as store:
+        name = "t\x00<&\x1b"
+        runs = [stored_run(store, model, {name: {"i": 1.0, "j": 0.0}}) for model in "ab"]
+        written = ET.fromstring(junit(gate(*runs, 0.1)))
+    assert written.find("testsuite/testcase").get("name") == "t\\u0000<&\\u001b"
+    assert written.find("testsuite/testcase/error").get("type") == "cannot tell"

@@ -1,0 +1,370 @@
+"""Two runs or more, compared: pairing, tests, verdicts, and what may not be compared."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import probatum as pb
+from probatum import stats
+from probatum.core.comparability import Comparability
+from probatum.core.errors import UsageError
+from probatum.core.records import Identity, Sampling
+from probatum.core.status import Status
+from probatum.core.strictjson import strict_text
+from probatum.runner.comparing import Decision, compare, find_run
+from probatum.runner.comparing.naming import letter
+from probatum.runner.comparing.pairs import detectable_effect, shown
+from probatum.store import open_store
+from tests.fakes import Echo, sums_task
+from tests.runner.stored import PROTOCOL, stored_run
+
+
+@pytest.fixture
+def store(tmp_path):
+    with open_store(f"sqlite:///{tmp_path / 's.db'}") as opened:
+        yield opened
+
+
+def bits(text: str) -> dict[str, float]:
+    return {f"i{place}": float(sign) for place, sign in enumerate(text)}
+
+
+def test_the_difference_is_b_minus_a_with_the_exact_test_of_independent_items(store):
+    a, b = bits("1100" * 25), bits("1110" * 25)
+    found = compare(stored_run(store, "a", a), stored_run(store, "b", b))
+    (pair,) = found.pairs
+    assert (pair.contrast.wins, pair.contrast.losses, pair.contrast.ties) == (25, 0, 75)
+    assert pair.contrast.estimate.value == pytest.approx(0.25)
+    assert pair.contrast.test == "McNemar exact"
+    assert pair.contrast.p_value == pytest.approx(2 * 0.5**25)
+    assert (pair.decision, found.verdict, found.comparability) == (Decision.B, "B better", Comparability.SAME)
+
+
+def test_the_other_way_round_the_other_one_is_better(store):
+    a, b = stored_run(store, "a", bits("1110" * 25)), stored_run(store, "b", bits("1100" * 25))
+    assert compare(a, b).verdict == "A better"
+    assert compare(b, a).verdict == "B better"
+
+
+def test_where_nothing_is_shown_the_verdict_says_what_would_have_been_seen(store):
+    random_ = random.Random(1)
+    a = {f"i{n}": float(random_.random() < 0.5) for n in range(400)}
+    b = {name: (1 - score if random_.random() < 0.1 else score) for name, score in a.items()}
+    (pair,) = compare(stored_run(store, "a", a), stored_run(store, "b", b)).pairs
+    estimate = pair.contrast.estimate
+    exact = stats.minimum_detectable_effect(400, stats.Design(between=estimate.se**2 * 400)).effect
+    assert pair.detectable == pytest.approx(exact, rel=0.01)  # t for z at 399 degrees of freedom
+    assert pair.detectable > exact
+    assert pair.verdict == (
+        f"no difference shown: effects above {shown(pair.detectable, rates=True)} would have been seen"
+    )
+
+
+def test_detectable_effects_of_few_clusters_are_larger_than_the_normal_law_has_it(store):
+    names = [f"i{n}" for n in range(60)]
+    clusters = {name: f"c{place % 6}" for place, name in enumerate(names)}
+    random_ = random.Random(3)
+    runs = [
+        stored_run(store, model, {name: float(random_.random() < 0.5) for name in names}, clusters=clusters)
+        for model in "ab"
+    ]
+    (pair,) = compare(*runs).pairs
+    estimate = pair.contrast.estimate
+    assert (estimate.clusters, estimate.n) == (6, 60)
+    assert pair.contrast.test.startswith("sign flip")
+    assert detectable_effect(estimate, 0.95) > 1.2 * (1.96 + 0.84) * estimate.se
+
+
+def test_clusters_give_the_interval_and_the_test_of_clusters(store):
+    random_ = random.Random(4)
+    names = [f"i{n}" for n in range(120)]
+    clusters = {name: f"c{place // 4}" for place, name in enumerate(names)}
+    a, b = ({name: float(random_.random() < rate) for name in names} for rate in (0.5, 0.6))
+    (pair,) = compare(
+        stored_run(store, "a", a, clusters=clusters), stored_run(store, "b", b, clusters=clusters)
+    ).pairs
+    labels = [clusters[name] for name in names]
+    first, second = ([run[name] for name in names] for run in (a, b))
+    direct = stats.paired_difference(second, first, clusters=labels)
+    estimate = pair.contrast.estimate
+    assert (estimate.low, estimate.high, estimate.se) == (direct.low, direct.high, direct.se)
+    test = stats.sign_flip_test(np.subtract(second, first), clusters=labels)
+    assert pair.contrast.p_value == test.p_value
+
+
+def test_pairs_are_by_id_whatever_the_order_and_others_are_counted_and_named(store):
+    a, b = bits("1" * 30), bits("1" * 20 + "0" * 20)
+    backwards = dict(reversed(b.items()))
+    found = compare(stored_run(store, "a", a), stored_run(store, "b", backwards))
+    (pair,) = found.pairs
+    assert (pair.common, pair.paired) == (30, 30)
+    assert (pair.only_a, set(pair.only_b)) == ((), {f"i{n}" for n in range(30, 40)})
+    assert pair.comparability is Comparability.NOTED
+    assert any("10 items are only in B, and not compared: 'i39'" in note for note in pair.notes)
+    assert (pair.contrast.wins, pair.contrast.losses, pair.contrast.ties) == (0, 10, 20)
+    assert pair.contrast.estimate.coverage == pytest.approx(30 / 40)
+
+
+def test_items_of_one_id_and_two_contents_are_no_pair(store):
+    a = stored_run(store, "a", bits("1010"))
+    b = stored_run(store, "b", bits("1010"), contents={"i1": "another question"})
+    (pair,) = compare(a, b).pairs
+    assert (pair.changed, pair.paired) == (("i1",), 3)
+    assert pair.comparability is Comparability.NOTED
+    assert any("one id and two contents" in note for note in pair.notes)
+
+
+def test_runs_without_a_common_item_cannot_be_compared_even_anyway(store):
+    a = stored_run(store, "a", {"x": 1.0, "y": 0.0})
+    b = stored_run(store, "b", {"v": 1.0, "w": 0.0})
+    for anyway in (False, True):
+        found = compare(a, b, anyway=anyway)
+        assert found.verdict == "cannot be compared: no item of both runs has a score"
+        assert found.comparability is Comparability.REFUSED
+        assert not found.decided
+        assert found.plain()["difference"] is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"shots": 5}, "shots"),
+        ({"samples": 10}, "samples"),
+        ({"form": "chat"}, "form"),
+        ({"sampling": Sampling(temperature=0.8)}, "sampling.temperature"),
+        ({"system": "Be brief."}, "system"),
+        ({"task": sums_task(scorer=Echo())}, "task.scorer.is"),
+        ({"task": sums_task(version=2)}, "task.version"),
+    ],
+)
+def test_other_protocols_get_no_numbers_but_anyway_and_then_it_is_marked(store, changes, field):
+    a = stored_run(store, "a", bits("1100" * 10))
+    b = stored_run(store, "b", bits("1111" * 10), protocol=replace(PROTOCOL, **changes))
+    requests_differ = replace(b.record.tasks[0], requests="others")  # the fake asks the same all the same
+    b = pb.EvaluatedRun(replace(b.record, tasks=(requests_differ,)), b.store)
+    found = compare(a, b)
+    assert found.verdict.startswith("cannot be compared: ")
+    assert field in {each.field for each in found.pairs[0].differences}
+    assert found.plain()["p_value"] is None
+    marked = compare(a, b, anyway=True)
+    assert marked.verdict == "not comparable, and compared anyway: B better"
+    assert (marked.plain()["comparability"], marked.plain()["anyway"]) == ("not comparable", True)
+    assert marked.pairs[0].contrast.wins == 20
+
+
+def test_what_the_recipe_changes_and_the_requests_do_not_is_a_note(store):
+    a = stored_run(store, "a", bits("10" * 10))
+    b = stored_run(store, "b", bits("11" * 10), protocol=replace(PROTOCOL, shots=5))
+    (pair,) = compare(a, b).pairs
+    assert pair.comparability is Comparability.NOTED
+    assert pair.differences[0].meaning == "prompts differ on paper (the requests are the same, byte for byte)"
+
+
+def test_prompts_of_forms_that_were_not_used_are_no_difference(store):
+    a = stored_run(store, "a", bits("10" * 10))
+    b = stored_run(store, "b", bits("11" * 10), protocol=replace(PROTOCOL, task=sums_task(chat=None)))
+    assert compare(a, b).comparability is Comparability.SAME
+
+
+def test_code_of_a_scorer_that_changed_without_a_field_is_seen(store):
+    a = stored_run(store, "a", bits("10" * 10))
+    b = stored_run(store, "b", bits("11" * 10))
+    recipe = json.loads(json.dumps(b.record.tasks[0].recipe))
+    recipe["protocol"]["fields"]["task"]["fields"]["scorer"]["source"] = "0" * 16
+    task = replace(b.record.tasks[0], recipe=recipe, protocol="another")
+    found = compare(a, pb.EvaluatedRun(replace(b.record, tasks=(task,)), b.store))
+    assert found.comparability is Comparability.REFUSED
+    assert "rescore" in found.verdict
+
+
+def test_backends_that_differ_are_a_note_and_a_template_that_one_lacks_is_not_comparable(store):
+    base = Identity(provider="fake", name="m", weights="w", backend="x 1", template="t")
+    a = stored_run(store, "a", bits("10" * 10), model=base)
+    noted = stored_run(store, "b", bits("11" * 10), model=replace(base, backend="x 2"))
+    refused = stored_run(store, "c", bits("11" * 10), model=replace(base, template=None))
+    assert compare(a, noted).comparability is Comparability.NOTED
+    assert compare(a, refused).comparability is Comparability.REFUSED
+
+
+def test_failures_that_the_policy_counts_are_wrong_and_others_are_missing_and_bounded(store):
+    a = stored_run(
+        store, "a", {"x": 1.0, "y": Status.NO_ANSWER, "z": 1.0, "w": 0.0, "v": Status.INVALID_ITEM}
+    )
+    b = stored_run(store, "b", {"x": 1.0, "y": 1.0, "z": Status.INFRA_ERROR, "w": 0.0, "v": 1.0})
+    (pair,) = compare(a, b).pairs
+    assert (pair.common, pair.paired) == (4, 3)
+    assert (pair.contrast.wins, pair.contrast.ties) == (1, 2)
+    assert pair.missing == {"samples of B are missing": 1}
+    assert pair.only_b == ("v",)
+    direct = stats.paired_missing_bounds([1, 1, None, 0], [1, 0, 1, 0])
+    assert pair.contrast.estimate.bounds == (direct.lower, direct.upper)
+    answered = compare(a, b, answered=True).pairs[0]
+    assert (answered.paired, answered.contrast.ties) == (2, 2)
+    assert answered.contrast.estimate.denominator == "capability"
+
+
+def test_missing_samples_that_could_turn_a_verdict_stand_in_it(store):
+    lost = {f"m{n}": Status.INFRA_ERROR for n in range(30)}
+    a = stored_run(store, "a", {**bits("1100" * 10), **dict.fromkeys(lost, 1.0)})
+    b = stored_run(store, "b", {**bits("1110" * 10), **lost})
+    found = compare(a, b)
+    assert found.verdict == "B better, unless the missing samples say otherwise"
+    low, high = found.pairs[0].contrast.estimate.bounds
+    assert low == pytest.approx((10 - 30) / 70)
+    assert high == pytest.approx(10 / 70)
+
+
+def test_samples_of_an_item_are_one_pair_by_their_means(store):
+    a = stored_run(store, "a", {f"i{n}": [1.0, 0.0, 0.0, 0.0] for n in range(12)})
+    b = stored_run(store, "b", {f"i{n}": [1.0, 1.0, 0.0, 1.0] for n in range(12)})
+    (pair,) = compare(a, b).pairs
+    assert pair.contrast.estimate.n == 12
+    assert pair.contrast.estimate.value == pytest.approx(0.5)
+    assert pair.contrast.test == "sign flip, exact"
+    assert pair.decision is Decision.B
+
+
+def test_runs_that_agree_on_every_item_have_no_zero_width_interval(store):
+    (pair,) = compare(stored_run(store, "a", bits("10" * 50)), stored_run(store, "b", bits("10" * 50))).pairs
+    assert pair.contrast.estimate.low < 0 < pair.contrast.estimate.high
+    assert pair.verdict == "no difference shown: effects above 3.0 points are ruled out"
+
+
+def test_a_suite_is_corrected_by_holm(store):
+    first = {"t1": bits("1100" * 12), "t2": bits("1100" * 12), "t3": bits("1100" * 12)}
+    second = {"t1": bits("1101" + "1100" * 11), "t2": bits("1110" * 5 + "1100" * 7), "t3": bits("1110" * 12)}
+    found = compare(stored_run(store, "a", first), stored_run(store, "b", second))
+    p = [pair.contrast.p_value for pair in found.pairs]
+    assert [pair.contrast.p_adjusted for pair in found.pairs] == stats.adjust_pvalues(p, "holm").tolist()
+    assert found.verdict.startswith("t1: no difference shown")
+    assert found.verdict.endswith("t3: B better")
+    assert found.plain()["difference"] is None
+    assert compare(*_both(store, first, second), task="t3").verdict == "B better"
+
+
+def _both(store, first, second):
+    return stored_run(store, "a", first), stored_run(store, "b", second)
+
+
+def test_strata_are_compared_each_and_corrected(store):
+    names = [f"i{n}" for n in range(60)]
+    strata = {name: "en" if place < 30 else "zh" for place, name in enumerate(names)}
+    a = dict.fromkeys(names, 0.0)
+    b = {name: float(strata[name] == "zh") for name in names}
+    (pair,) = compare(
+        stored_run(store, "a", a, strata=strata), stored_run(store, "b", b, strata=strata)
+    ).pairs
+    assert [(each.name, each.wins, each.estimate.n) for each in pair.strata] == [
+        ("en", 0, 30),
+        ("zh", 30, 30),
+    ]
+    assert [each.p_adjusted for each in pair.strata] == [1.0, pytest.approx(2 * 2 * 0.5**30)]
+
+
+def test_three_runs_are_ranked_by_intervals_and_grouped(store):
+    runs = [
+        stored_run(store, name, bits(text))
+        for name, text in {"a": "1000" * 25, "b": "1110" * 25, "c": "1110" * 24 + "1101"}.items()
+    ]
+    found = compare(*runs)
+    (ranking,) = found.rankings
+    assert {(row.run, row.low, row.high) for row in ranking.rows} == {("B", 1, 2), ("C", 1, 2), ("A", 3, 3)}
+    assert ranking.groups == (("B", "C"), ("A",))
+    assert ranking.n == 100
+    assert [pair.b for pair in found.pairs] == ["B", "C"]
+    assert found.verdict == "B against A: B better; C against A: C better"
+
+
+def test_a_ranking_with_a_run_that_is_not_comparable_is_not_made_but_anyway(store):
+    a, b = stored_run(store, "a", bits("10" * 20)), stored_run(store, "b", bits("11" * 20))
+    c = stored_run(store, "c", bits("00" * 20), protocol=replace(PROTOCOL, samples=10))
+    found = compare(a, b, c)
+    assert found.rankings == ()
+    assert [pair.decision for pair in found.pairs] == [Decision.B, Decision.CANNOT]
+    assert compare(a, b, c, anyway=True).rankings[0].anyway
+
+
+def test_losses_are_better_when_they_are_lower(store):
+    a = stored_run(store, "a", {f"i{n}": 10.0 + n for n in range(30)}, score="nll")
+    b = stored_run(store, "b", {f"i{n}": 9.0 + n for n in range(30)}, score="nll")
+    (pair,) = compare(a, b, score="nll").pairs
+    assert (pair.contrast.estimate.value, pair.decision) == (-1.0, Decision.B)
+    assert pair.contrast.estimate.bounds is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"score": "elegance"}, "has no score 'elegance'; name one with --score: correct"),
+        ({"task": "chess"}, "task 'chess' is not in both runs; in common: sums"),
+        ({"level": 95}, "level 95 is out of range"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_in_words(store, arguments, words):
+    runs = stored_run(store, "a", bits("10")), stored_run(store, "b", bits("11"))
+    with pytest.raises(UsageError, match=words):
+        compare(*runs, **arguments)
+
+
+def test_one_run_and_the_same_run_twice_are_no_comparison(store):
+    run = stored_run(store, "a", bits("10"))
+    with pytest.raises(UsageError, match="1 run to compare"):
+        compare(run)
+    with pytest.raises(UsageError, match="given twice"):
+        compare(run, run)
+    other = stored_run(store, "b", {"chess": bits("10")})
+    with pytest.raises(UsageError, match=r"no task in common .* has sums; .* has chess"):
+        compare(run, other)
+
+
+def test_runs_are_found_by_id_by_latest_and_by_the_name_of_their_model(store):
+    run = stored_run(store, "a", bits("10"))
+    assert {find_run(store, name).id for name in (run.id, run.id[:6], "latest", "a", "fake/a")} == {run.id}
+    with pytest.raises(UsageError, match="no run 'nobody'"):
+        find_run(store, "nobody")
+
+
+def test_letters_go_on_behind_z():
+    assert [letter(place) for place in (0, 25, 26, 27, 52)] == ["A", "Z", "AA", "AB", "BA"]
+
+
+def test_the_plain_form_is_strict_json_with_the_fields_of_the_contract(store):
+    found = pb.compare(stored_run(store, "a", bits("10" * 9)), stored_run(store, "b", bits("11" * 9)))
+    assert isinstance(found, pb.Comparison)
+    plain = json.loads(strict_text(found.plain()))
+    assert {"verdict", "difference", "p_value", "method", "wins", "losses", "ties", "comparability"} <= set(
+        plain
+    )
+    assert {"value", "low", "high", "level", "method", "n", "clusters", "coverage"} <= set(
+        plain["difference"]
+    )
+
+
+scores = st.one_of(st.sampled_from([0.0, 1.0]), st.sampled_from(Status).filter(lambda one: one != "scored"))
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.tuples(scores, scores), min_size=1, max_size=12))
+def test_swapping_two_runs_turns_every_sign_and_nothing_else(tmp_path_factory, pairs):
+    path = tmp_path_factory.mktemp("swap") / "s.db"
+    with open_store(f"sqlite:///{path}") as store:
+        a = stored_run(store, "a", {f"i{n}": one for n, (one, _) in enumerate(pairs)})
+        b = stored_run(store, "b", {f"i{n}": other for n, (_, other) in enumerate(pairs)})
+        (there,), (back,) = compare(a, b).pairs, compare(b, a).pairs
+    assert (there.contrast is None) == (back.contrast is None)
+    assert there.paired + sum(there.missing.values()) == there.common
+    if there.contrast is not None:
+        left, right = there.contrast, back.contrast
+        assert (left.wins, left.losses, left.ties) == (right.losses, right.wins, right.ties)
+        assert left.wins + left.losses + left.ties == there.paired
+        assert left.estimate.value == -right.estimate.value
+        assert left.p_value == right.p_value
+        assert left.estimate.bounds[0] == pytest.approx(-right.estimate.bounds[1])
+        assert left.estimate.bounds[0] - 1e-12 <= left.estimate.bounds[1]
