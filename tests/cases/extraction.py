@@ -22,7 +22,7 @@ from probatum.extraction import (
 from probatum.extraction.boxes import find_boxed
 from probatum.extraction.characters import fold_width
 from probatum.extraction.numbers import parse_number
-from probatum.extraction.options import Options
+from probatum.extraction.options import Options, default_labels
 from probatum.scoring import ChoiceMatch, NumberMatch
 from probatum.scoring.free_answers import answer_overlap, includes_answer
 from tests.cases.frame import Given, NotMappedError, Said, agree, begins, operation, refusal
@@ -84,6 +84,8 @@ def extract_final_number(given: Given) -> Outcome:
 
 @operation("parse_gold")
 def parse_gold(given: Given) -> Any:
+    if given["format"] in ("math", "boxed"):
+        return answer(extract_boxed(given["gold_field"]))
     if given["format"] != "gsm8k":
         raise NotMappedError(f"format {given['format']!r}")
     found = FinalNumber(declared=("####",)).extract(given["gold_field"], ITEM)
@@ -94,10 +96,13 @@ def parse_gold(given: Given) -> Any:
 
 
 def no_answer_or_text(ours: Any, expected: Any) -> bool:
-    return agree(ours, expected) or (ours is None and isinstance(expected, str) and "no answer" in expected)
+    if agree(ours, expected):
+        return True
+    words = ("no answer", "ambiguous", "unscored", "not an answer")
+    return ours is None and isinstance(expected, str) and any(word in expected for word in words)
 
 
-@operation("extract_boxed", unused=("gold",))
+@operation("extract_boxed", unused=("gold",), agrees=no_answer_or_text)
 def boxed(given: Given) -> Any:
     found, ended = find_boxed(given["text"]), finish(given)
     if getattr(found, "truncated", False) or (ended is Finish.LENGTH and answer_of(given) is None):
@@ -109,7 +114,7 @@ def answer_of(given: Given) -> str | None:
     return answer(extract_boxed(given["text"]))
 
 
-@operation("strip_reasoning", unused=("gold",))
+@operation("strip_reasoning", unused=("gold",), agrees=no_answer_or_text)
 def reasoning(given: Given) -> Any:
     return answer(strip_reasoning(given["text"]))
 
@@ -183,7 +188,9 @@ def options_many(given: Given) -> list[Any]:
 
 @operation("score_choice")
 def score_choice(given: Given) -> bool:
-    labels = tuple(str(label) for label in range(1, given["n_options"] + 1))
+    count = given["n_options"]
+    numbered = str(given["target"]).isdecimal()
+    labels = tuple(map(str, range(1, count + 1))) if numbered else default_labels(count)
     item = Item(id="case", fields={}, targets=(str(given["target"]),))
     response = Response(request="", text=f"Answer: {given['label']}")
     graded = ChoiceMatch(OptionLetter(labels=labels)).grade(item, 0, [response])

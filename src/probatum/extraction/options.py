@@ -127,6 +127,10 @@ class _Reader:
         self.label = re.compile(label, re.IGNORECASE)
         self.opening = re.compile(rf"{_OPENING}{label}", re.IGNORECASE)
         self.listed = re.compile(rf"(?:^|\n)[\s*_(]{{0,6}}{label}[*_]{{0,3}}[).:、．]", re.IGNORECASE)
+        self.judged = re.compile(
+            rf"{label}[)\]*_`]{{0,3}}[ \t]?[.:：、]?[*_`]{{0,2}}[ \t]?[-–—]?[ \t]{{0,2}}{_MARK}",
+            re.IGNORECASE,
+        )
         self.next = re.compile(rf"{_BETWEEN}{label}", re.IGNORECASE)
         self.range = re.compile(rf"[)\]]?\s?(?:through|thru|to|[-–—~]|至|到)\s?[(\[]?{label}", re.IGNORECASE)
         letters = "".join(re.escape(each) for each in choices.labels if len(each) == 1 and each.isupper())
@@ -162,6 +166,12 @@ _IS_RIGHT = (
     r"|(?:correct|right)(?=[\s]{0,3}(?:[.,;!)]|$|\n|because|since|as)))\b)"
     r"|\s?(?:项|項|选项|選項)?(?:才|就)?(?:是|为)?最?(?:正确|對|对|正確|合适|恰当|佳|符合)(?:的|答案|选项|選項)?)"
 )
+_MARK = (
+    r"[*_`(]{0,3}(?:(?P<good>correct|right|✅|✓|✔|正确|正確|对|對)"
+    r"|(?P<bad>incorrect|wrong|not correct|❌|✗|✘|错误|錯誤|错|錯|不正确|不正確|不对)"
+    r"|(?P<other>true|false|yes|no))(?![^\W\d_]|[ \t](?:answer|option|choice))"
+)
+"""A verdict on an option, in a table of them; of `true` and `no` nobody can say which one is asked for."""
 _ARTICLE = {"a", "i", "o", "y", "e"}
 """Labels that are also words; alone in a sentence they are labels only where nothing goes on."""
 
@@ -385,12 +395,18 @@ def _boxed(reader: _Reader, page: _Page) -> list[_Candidate] | Missing | None:
     return found or None
 
 
+_FENCED = re.compile(r"```\w{0,12}[ \t]*\n\s*(?P<line>[^\n]{1,400}?)\s*\n```")
+"""One line in a fence of its own."""
+
+
 def _whole(reader: _Reader, page: _Page) -> list[_Candidate] | None:
     """The whole text is a label, a label with its text, or the text of one option."""
     start = len(page.folded) - len(page.folded.lstrip())
     end = len(page.folded.rstrip())
     if "\n" in page.folded[start:end]:
-        return None
+        if (fenced := _FENCED.fullmatch(page.folded, start, end)) is None:
+            return None
+        start, end = fenced.span("line")
     if (named := reader.by_text.get(_text_key(page.folded[start:end]))) is not None:
         return [_Candidate((named,), start, end, "whole:text")]
     candidate = _read_at(reader, page.folded, start, end, "whole:label")
@@ -424,6 +440,23 @@ def _phrased(reader: _Reader, page: _Page, *, strong: bool) -> list[_Candidate]:
         if not found or candidate.start > found[-1].start:
             found.append(candidate)
     return found
+
+
+def _table(reader: _Reader, page: _Page) -> list[_Candidate] | None:
+    """`A: wrong, B: correct, C: wrong`: the one option that is called right, where several are judged."""
+    rows = [
+        (match, reader.by_key[match["label"].casefold()]) for match in reader.judged.finditer(page.folded)
+    ]
+    if len({label for _, label in rows}) < 2:  # noqa: PLR2004 - a table has two rows
+        return None
+    good = [(match, label) for match, label in rows if match["good"]]
+    if not good or any(match["other"] for match, _ in rows):
+        return [_Candidate((label,), *match.span("label"), "phrase:is_right") for match, label in rows]
+    return [
+        _Candidate(
+            tuple(dict.fromkeys(label for _, label in good)), *good[-1][0].span("label"), "phrase:is_right"
+        )
+    ]
 
 
 def _verdicts(reader: _Reader, page: _Page) -> list[_Candidate] | None:
@@ -599,5 +632,5 @@ _CHAINED = 30
 """Labels of one enumeration that are looked at."""
 
 
-_MARKED: tuple[_Stage, ...] = (_declared, _boxed, _whole, _phrases, _verdicts)
+_MARKED: tuple[_Stage, ...] = (_declared, _boxed, _whole, _phrases, _table, _verdicts)
 _SEARCHED: tuple[_Stage, ...] = (_edges, _named_text, _only)

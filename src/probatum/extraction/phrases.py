@@ -60,6 +60,7 @@ _NAMED = (
     # Arabic, Hindi, Bengali, Thai
     r"(?:الإجابة|الجواب)(?: الصحيحة| الصحيح)?(?: هي| هو|:)|उत्तर(?: है|:)|উত্তর(?: হল|:)|คำตอบ(?:คือ| คือ|:)",
     r"\\text\{(?:the )?(?:final )?answer(?: is)?:?\s?\}|####|</?(?:final_)?answer>",
+    r"[\"'](?:final|correct|best|chosen|selected)?_?(?:answer|choice|option|letter|label)[\"']\s?:",
 )
 
 _CHOSEN = (
