@@ -44,16 +44,23 @@ def test_the_image_holds_no_file() -> None:
     assert {"proc", "tmp", "mnt", "probatum"} <= kinds.keys()
 
 
-def test_the_first_who_comes_to_a_meeting_is_heard_and_nothing_is_left_of_it() -> None:
+def test_only_who_knows_the_password_of_a_meeting_is_heard_and_nothing_is_left_of_it() -> None:
     meeting = Meeting.open()
     assert (
         stat.S_IMODE(meeting.folder.stat().st_mode) == 0o711
     )  # entered by who knows the name, and not listed
     waiting = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
     try:
-        with socket.socket(socket.AF_UNIX) as worker:
-            worker.connect(str(meeting.folder / "socket"))
-            with meeting.accept(waiting, 10) as ours:
+        address = str(meeting.folder / "socket")
+        with (
+            socket.socket(socket.AF_UNIX) as silent,
+            socket.socket(socket.AF_UNIX) as stranger,
+            socket.socket(socket.AF_UNIX) as worker,
+        ):
+            for one, said in ((silent, ""), (stranger, "0" * 64), (worker, meeting.password)):
+                one.connect(address)
+                one.sendall(said.encode())
+            with meeting.accept(waiting, 60) as ours:
                 worker.sendall(b"here")
                 assert ours.recv(4) == b"here"
         meeting.close()

@@ -8,15 +8,18 @@ does without an engine, so that each program is held by the same means.
 from __future__ import annotations
 
 import contextlib
+import hmac
 import io
 import os
+import secrets
 import shutil
 import socket
 import subprocess
 import tarfile
 import tempfile
+import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -132,11 +135,12 @@ def _run(arguments: list[str], given: bytes | None = None) -> subprocess.Complet
 class Meeting:
     """A socket in a directory of its own, where a worker that inherits no descriptor connects.
 
-    Only the first who connects is heard.
+    Who does not know the password, which the worker gets by its stdin, is not heard.
     """
 
     folder: Path
     listener: socket.socket
+    password: str = field(default_factory=lambda: secrets.token_hex(32), repr=False)
 
     @classmethod
     def open(cls) -> Meeting:
@@ -145,8 +149,8 @@ class Meeting:
         listener = socket.socket(socket.AF_UNIX)
         listener.bind(str(folder / "socket"))
         os.chmod(folder, 0o711)  # noqa: S103, PTH101 - the container's root may be nobody outside
-        os.chmod(folder / "socket", 0o666)  # noqa: S103, PTH101 - as above; the name cannot be guessed
-        listener.listen(1)
+        os.chmod(folder / "socket", 0o666)  # noqa: S103, PTH101 - as above
+        listener.listen(8)
         return cls(folder, listener)
 
     @property
@@ -161,16 +165,30 @@ class Meeting:
             EngineError: the process ended, or nobody came in time.
         """
         self.listener.settimeout(0.2)
-        for _ in range(max(1, int(seconds / 0.2))):
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
             try:
                 connection, _ = self.listener.accept()
             except TimeoutError:
                 if process.poll() is not None:
                     raise EngineError(_last_line(process)) from None
                 continue
-            connection.settimeout(None)
-            return connection
+            if self._is_known(connection):
+                return connection
+            connection.close()
         raise EngineError(f"no worker came within {seconds:.0f} seconds")
+
+    def _is_known(self, connection: socket.socket) -> bool:
+        """Whether the other side says the password, at once."""
+        connection.settimeout(1.0)
+        said = b""
+        with contextlib.suppress(OSError):
+            while len(said) < len(self.password) and (
+                more := connection.recv(len(self.password) - len(said))
+            ):
+                said += more
+        connection.settimeout(None)
+        return hmac.compare_digest(said, self.password.encode())
 
     def close(self) -> None:
         """Nobody can connect any more."""

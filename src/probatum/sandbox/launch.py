@@ -231,6 +231,7 @@ class Worker:
                 )
                 values: dict[str, Any] = {**asdict(settings), "fd": 0 if self._bundle else theirs.fileno()}
             values["address"] = self._meeting and self._meeting.address
+            values["password"] = self._meeting and self._meeting.password
             values["work"] = self._work or "/w"
             values["group"] = [] if self._group is None else self._group.entrances
             values["group_events"] = None if self._group is None else self._group.events

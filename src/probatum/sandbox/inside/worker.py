@@ -218,6 +218,7 @@ def meet(settings: dict[str, Any]) -> _socket.socket:
         return _socket.socket(fileno=os.dup(settings["fd"]) if settings["fd"] < STANDARD else settings["fd"])
     host = _socket.socket(_socket.AF_UNIX)
     host.connect(settings["address"])
+    host.sendall(settings.pop("password").encode("ascii"))
     return host
 
 
