@@ -67,7 +67,7 @@ def fold(text: str) -> str:
     return text.translate(_ALIKE)
 
 
-_END = re.compile(r"\n|[。！？!?।۔](?!\w)|\.(?=\s|$|[\"'”’)\]*_])|;\s|；")
+_END = re.compile(r"\n|[。！？?।۔](?!\w)|!(?!\w|\s?[=+×*/^])|\.(?=\s|$|[\"'”’)\]*_])|;\s|；")
 
 
 def sentence_end(text: str, start: int, limit: int) -> int:

@@ -50,7 +50,17 @@ _SCALE = {
     "亿": 10**8,
     "億": 10**8,
     "万亿": 10**12,
+    "百": 100,
+    "千": 1000,
+    "十万": 10**5,
+    "百万": 10**6,
+    "千万": 10**7,
+    "十亿": 10**9,
+    "百亿": 10**10,
+    "千亿": 10**11,
 }
+_NO_SCALE = r"(?<=千)(?:[克米瓦卡赫帕伏焦升安牛]|字节|比特)|(?<=百)[分帕]"
+"""Behind 千 and 百, which are a part of the unit: 5千克 is five kilograms."""
 _LETTERS = {"k": 1000, "m": 10**6, "b": 10**9, "bn": 10**9}
 """Behind an amount of money: $2M."""
 _VULGAR = {
@@ -64,9 +74,12 @@ _CURRENCY = re.compile(
     r"(?:\\?[$€£¥￥￡￦₹₩₽₱₫₪฿₺]|US\\?\$|\b(?:USD|EUR|GBP|RMB|CNY|INR|JPY|Rs\.?))[ \u00a0]?\Z"
 )
 _SIGNS = "-−–—+"
-_SPOKEN_SIGN = re.compile(r"(?:^|[^0-9)\]\s])\s{0,3}(?P<sign>\b(?:minus|negative)\s|负)\Z", re.IGNORECASE)
+_SPOKEN_SIGN = re.compile(r"(?:^|[^0-9)\]\s])\s{0,3}(?P<sign>\b(?:minus|negative)\s|[负負]|零下)\Z", re.IGNORECASE)
 _SUBTRACTS = re.compile(rf"(?:(?:{WORD}|[)\]}}%°.])|[0-9)\]}}%°][ \u00a0])\Z")
 """What stands before a minus that subtracts (`x-7`, `3-7`, `20 -5`)."""
+
+
+_BEGINS = rf"(?:(?<!{WORD})|(?<=USD)|(?<=EUR)|(?<=GBP)|(?<=RMB)|(?<=CNY)|(?<=INR)|(?<=JPY)|(?<=Rs))"
 
 
 @lru_cache(maxsize=1)
@@ -76,7 +89,7 @@ def _core() -> re.Pattern[str]:
         rf"""\\[dtc]?frac\s{{0,2}}(?:\{{\s{{0,4}}(?P<top>[-−]?[0-9]{{1,400}})\s{{0,4}}\}}
                \s{{0,2}}\{{\s{{0,4}}(?P<under>[0-9]{{1,400}})\s{{0,4}}\}}
              |(?P<top1>[0-9])\s{{0,2}}(?P<under1>[0-9])(?![0-9]))
-        |(?<!{WORD})(?<![0-9]\.)(?P<run>(?:(?<![.0-9])\.(?=[0-9]))?[0-9](?:[0-9]|(?:{group})(?=[0-9]))*)
+        |{_BEGINS}(?<![0-9]\.)(?P<run>(?:(?<![.0-9])\.(?=[0-9]))?[0-9](?:[0-9]|(?:{group})(?=[0-9]))*)
         |(?P<vulgar>[{"".join(_VULGAR)}])""",
         re.VERBOSE,
     )
@@ -96,7 +109,7 @@ def _behind() -> re.Pattern[str]:
           |(?P<own>\^|\*\*)\{{?(?P<exponent>[-−]?[0-9]{{1,4}})\}}?
         )?
         (?:[ \u00a0]?(?P<percent>\\?%|percent\b|per\ cent\b|個百分點|个百分点)
-          |[ \u00a0]?(?P<scale>{"|".join(sorted(_SCALE, key=len, reverse=True))})(?!{WORD})
+          |[ \u00a0]?(?P<scale>{"|".join(sorted(_SCALE, key=len, reverse=True))})(?!{WORD}|{_NO_SCALE})
           |(?P<letter>bn|[kmb])(?!{WORD})
         )?""",
         re.VERBOSE | re.IGNORECASE,
@@ -105,7 +118,7 @@ def _behind() -> re.Pattern[str]:
 
 _FACTOR = re.compile(
     r"\s?(?:\\(?:pi|sqrt|cdot|times|left|log|ln|sin|cos|tan|e\b|infty)|[π√∞]|[xyzn]\b(?!-)|i\b)"
-    r"|\s?\^(?!\{?(?:\\circ|∘|°))|!(?![\s\"'”’*_!?]|$)"
+    r"|_\{?[0-9]|\s?\^(?!\{?(?:\\circ|∘|°))|!(?![\s\"'”’*_!?]|$)"
 )
 """A factor that is no number, right behind one; degrees are a unit, and a sentence may end with `!`."""
 _FACTOR_BEFORE = re.compile(
@@ -147,7 +160,7 @@ def scan_numbers(text: str, decimal: Decimal = "point", *, chinese: bool = False
 _NO_NUMBER = re.compile(
     r"(?:[0-9]{1,4}(?:(?:/[0-9]{1,4}){2}|(?::[0-9]{1,4})+)|[0-9]{4}(?:-[0-9]{1,2}){2}|[0-9]{1,2}[hH][0-9]{2}"
     r"|[0-9]{1,2}['’′][0-9]{1,2}(?:[\"”″]|'')?)(?![0-9])|0[xXbBoO][0-9A-Fa-f]+(?![^\W_])"
-    r"|[0-9]{2,4}年[0-9]{1,2}月(?:[0-9]{1,2}[日号號])?"
+    r"|[0-9]{1,2}[点點][0-9]{1,2}分|[0-9]{2,4}年[0-9]{1,2}月(?:[0-9]{1,2}[日号號])?"
 )
 """Dates, times, ratios, feet with inches, digits of another base."""
 

@@ -11,7 +11,7 @@ from probatum.extraction.characters import fold, sentence_end
 from probatum.extraction.evidence import Ambiguous, Extraction, Found, Missing, answer_of
 from probatum.extraction.markers import ANSWER_MARKERS, declared_lines, inline_marks, own_turn
 from probatum.extraction.numbers import Decimal, Number, is_compound, scan_numbers, show
-from probatum.extraction.phrases import corrected, corrections, number_phrases
+from probatum.extraction.phrases import corrected, corrections, number_phrases, on_condition, renewed
 from probatum.extraction.reasoning import Visible, visible
 
 __all__ = ["Reading", "extract_number", "find_number"]
@@ -77,7 +77,7 @@ def _find(seen: Visible, folded: str, reading: Reading) -> Found:
         return _corrected_by(seen, folded, found, reading) or found
     if found is None and reading.loose:
         begin = max((span[0] for _, span in marked), default=0)
-        found = _last(seen, folded, begin, reading)
+        found = _last(seen, _without_programs(folded), begin, reading) or _last(seen, folded, begin, reading)
     return found or Missing("no number")
 
 
@@ -105,11 +105,14 @@ def _boxed(seen: Visible, folded: str, reading: Reading) -> Found | None:
     if isinstance(box, Ambiguous):
         return box
     start, end = box.span[0] - seen.offset, box.span[1] - seen.offset
+    if (signed := _BLANK_SIGN.match(folded, start, end)) is not None:  # `- 18` in a box is no item of a list
+        folded = f"{folded[: signed.start('sign')]} -{folded[signed.end() :]}"
     if folded[start:end].endswith("!"):
         return Missing("what is marked as the answer is no plain number")
     return _payload(seen, folded, (start, end), "box", reading)
 
 
+_BLANK_SIGN = re.compile(r"\s{0,4}(?P<sign>- )(?=[0-9.$\\])")
 _DRESS = " \t\n\u00a0*_~`$\"'“”‘’()[]{}\\<>.。:：="
 
 
@@ -168,9 +171,9 @@ def _is_answer(seen: Visible, folded: str, reading: Reading) -> Found | None:
     return None
 
 
-def _corrected_by(seen: Visible, folded: str, found: Extraction, reading: Reading) -> Found | None:
+def _corrected_by(seen: Visible, folded: str, found: Extraction, reading: Reading) -> Extraction | None:
     """Another number, where words behind the answer take it back (`Answer: 6. Wait, it should be 5.`)."""
-    another = None
+    another: Extraction | None = None
     for start in corrections(folded, found.span[1] - seen.offset):
         end = sentence_end(folded, start, start + 200)
         numbers = _scan(folded, start, end, reading, marked=True)
@@ -185,7 +188,14 @@ def _corrected_by(seen: Visible, folded: str, found: Extraction, reading: Readin
         each = _payload(seen, folded, (start, end), "phrase:correction", reading)
         if isinstance(each, Extraction) and each.answer != found.answer:
             another = each
-    return another
+    for start in renewed(folded, found.span[1] - seen.offset, number_phrases(folded)):
+        end = sentence_end(folded, start, start + 400)
+        again = _payload(seen, folded, (start, end), "phrase:correction", reading)
+        if not isinstance(again, Extraction) or on_condition(folded, again.span[1] - seen.offset):
+            continue
+        if another is None or again.span > another.span:
+            another = again
+    return another if another is not None and another.answer != found.answer else None
 
 
 _GOES_ON = re.compile(
@@ -195,8 +205,9 @@ _GOES_ON = re.compile(
 
 
 _REASON = re.compile(
-    r"\b(?:because|since|as|which(?! (?:equals|gives|makes)\b)|i\.e\.|where|after|if|when|given|so)\b"
-    r"|因为|\(|\[(?!\\)",
+    r"\b(?:because|since|as|which(?! (?:equals|gives|makes)\b)|where|after|if|when|given|so)\b"
+    r"|\bi\.e\.|\brounded\b|\bto the nearest\b|\bto \d{1,2} (?:significant|decimal|s\.?f|d\.?p)|因为"
+    r"|\((?![0-9.]{1,20}\)\s?[=*+/-])|\[(?!\\)",
     re.IGNORECASE,
 )
 _EQUALS = re.compile(r"=|≈|\\approx\b|\\equiv\b|→|\\Rightarrow\b|\b(?:equals|which (?:gives|makes))\b")
@@ -268,7 +279,8 @@ def _after_equals(folded: str, span: tuple[int, int], numbers: list[Number]) -> 
 
 
 _EITHER = re.compile(
-    r"(?:^|[^\w])(?:or|oder|ou|maybe|perhaps|could be|might be)(?:[^\w]|$)|或|可能|^,$", re.IGNORECASE
+    r"(?:^|[^\w])(?:or|oder|ou|maybe|perhaps|could be|might be)(?:[^\w]|$)|或|可能|^,$|^\s?[~至到]\s?$",
+    re.IGNORECASE,
 )
 _TITLE = re.compile(
     r"(?:\b(?:steps?|equations?|eqs?\.?|lines?|figures?|fig\.|tables?|cases?|parts?|questions?|problems?|sections?"
@@ -308,6 +320,20 @@ def _last(seen: Visible, folded: str, begin: int, reading: Reading) -> Found | N
             before = _extraction(seen, folded, numbers[-2], "loose:last_number", reading)
             return Ambiguous((before, last))
     return last
+
+
+_PROGRAM = re.compile(
+    r"```(?:python|py|javascript|js|typescript|ts|java|c|cpp|c\+\+|c#|go|rust|r|julia|matlab|sql|bash|sh|ruby|php)"
+    r"[ \t]*\n(?:[^`]|`(?!``))*(?:```|\Z)",
+    re.IGNORECASE,
+)
+
+
+def _without_programs(folded: str) -> str:
+    """Blanks in place of programs in fences, line by line: their last number answers nothing."""
+    if "```" not in folded:
+        return folded
+    return _PROGRAM.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), folded)
 
 
 def _is_name(folded: str, number: Number) -> bool:
