@@ -88,7 +88,11 @@ def tiny_model(
     with torch.no_grad():
         for _, parameter in sorted(model.named_parameters()):
             parameter.copy_(torch.from_numpy(_weights(draw, tuple(parameter.shape))))
+    bars = transformers.utils.logging.is_progress_bar_enabled()
+    transformers.utils.logging.disable_progress_bar()
     model.save_pretrained(target)
+    if bars:
+        transformers.utils.logging.enable_progress_bar()
     return target
 
 

@@ -16,7 +16,7 @@ from multidict import CIMultiDict, CIMultiDictProxy
 from probatum.core.errors import ModelError
 from probatum.core.records import Message
 from probatum.models.openai import OpenAIModel, load
-from probatum.models.openai.servers import CHATML, OWNERS, look
+from probatum.models.openai.servers import CHATML, OWNERS, Server, look
 from probatum.models.openai.settings import read_openai_settings
 from probatum.models.openai.transport import Received
 from tests.models.openai.fault_server import FaultServer, Reply, chat, error
@@ -92,7 +92,7 @@ def test_llama_cpp_tells_weights_template_build_and_context():
     assert capabilities.context_tokens == 512
     assert capabilities.chat
     assert capabilities.completion
-    assert not capabilities.score
+    assert capabilities.score
 
 
 def test_other_weights_under_the_same_name_are_another_model():
@@ -239,9 +239,10 @@ def test_identity_is_plain_json():
 
 def test_public_service_is_asked_in_conversations():
     model = load("gpt", {"api_key": "k", "base_url": "https://api.openai.com/v1"})
-    model._server = object.__new__(type("Told", (), {"borrowed_template": False, "context_tokens": None}))
+    model._server = Server()
     assert model.capabilities.chat
     assert not model.capabilities.completion
+    assert not model.capabilities.score
 
 
 def test_closed_model_says_so():

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
+from typing import Protocol as Interface
 
 import torch
 from torch.nn.functional import scaled_dot_product_attention
@@ -19,9 +20,12 @@ from transformers import AttentionInterface
 
 from probatum.models.hf.tree import Pass
 
-__all__ = ["NAME", "Kept", "Running", "UnsupportedAttentionError", "running"]
+__all__ = ["NAME", "Attending", "Form", "Kept", "Running", "UnsupportedAttentionError", "attending"]
 
 NAME: Final = "probatum_tree"
+
+Form = tuple[float | None, int | None, float | None]
+"""Scale of the products; tokens that a sliding window holds; where products are capped."""
 
 _local = threading.local()
 
@@ -39,6 +43,19 @@ class Kept:
     def clear(self) -> None:
         """Gives the memory back."""
         self._layers.clear()
+
+    def held(self, layer: int, length: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """The first `length`, as views."""
+        key, value = self._layers[layer]
+        return key[:, :, :length], value[:, :, :length]
+
+    def beginning(self, length: int) -> Kept:
+        """Another that begins with a copy of the first `length`."""
+        other = Kept()
+        if length:
+            for layer, (key, value) in self._layers.items():
+                other.write(layer, 0, key[:, :, :length], value[:, :, :length])
+        return other
 
     def write(
         self, layer: int, start: int, key: torch.Tensor, value: torch.Tensor
@@ -65,7 +82,33 @@ def _longer(held: torch.Tensor | None, like: torch.Tensor, start: int, end: int)
     return grown
 
 
-class Running:
+class Attending(Interface):
+    """What computes the attention of a row of tokens while the model computes the rest."""
+
+    def attend(
+        self,
+        layer: int,
+        query: torch.Tensor,
+        key: torch.Tensor,
+        value: torch.Tensor,
+        form: Form,
+    ) -> torch.Tensor:
+        """The attention of one layer.
+
+        Args:
+            layer: its number.
+            query: (1, heads, n, size).
+            key: (1, shared heads, n, size).
+            value: (1, shared heads, n, size).
+            form: how.
+
+        Returns:
+            (1, n, heads, size)
+        """
+        ...
+
+
+class Running(Attending):
     """One pass while the model computes it."""
 
     def __init__(self, one: Pass, kept: Kept) -> None:
@@ -81,20 +124,9 @@ class Running:
         query: torch.Tensor,
         key: torch.Tensor,
         value: torch.Tensor,
-        form: tuple[float | None, int | None, float | None],
+        form: Form,
     ) -> torch.Tensor:
-        """The attention of one layer.
-
-        Args:
-            layer: its number.
-            query: (1, heads, n, size).
-            key: (1, shared heads, n, size).
-            value: (1, shared heads, n, size).
-            form: scale of the products; tokens that a sliding window holds; where products are capped.
-
-        Returns:
-            (1, n, heads, size)
-        """
+        """Each group on its own, after the prefix."""
         one = self._pass
         output = query.new_empty((1, query.shape[2], query.shape[1], value.shape[3]))
         for number, (begin, end) in enumerate(one.groups):
@@ -128,7 +160,7 @@ def _attended(
     key: torch.Tensor,
     value: torch.Tensor,
     mask: torch.Tensor,
-    form: tuple[float | None, int | None, float | None],
+    form: Form,
 ) -> torch.Tensor:
     """Attention of one group, shape (1, heads, n, size).
 
@@ -151,13 +183,13 @@ def _attended(
 
 
 @contextmanager
-def running(one: Pass, kept: Kept) -> Iterator[None]:
-    """While it lasts, models of this thread compute this pass."""
-    _local.running = Running(one, kept)
+def attending(one: Attending) -> Iterator[None]:
+    """While it lasts, it computes the attention of this thread's models."""
+    _local.attending = one
     try:
         yield
     finally:
-        _local.running = None
+        _local.attending = None
 
 
 def _attend(
@@ -173,7 +205,7 @@ def _attend(
     **more: Any,
 ) -> tuple[torch.Tensor, None]:
     """What transformers calls."""
-    current = getattr(_local, "running", None)
+    current: Attending | None = getattr(_local, "attending", None)
     if current is None:
         raise UnsupportedAttentionError("attention outside a pass")
     unknown = [name for name in ("s_aux", "position_bias", "head_mask") if more.get(name) is not None]

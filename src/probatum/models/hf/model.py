@@ -1,4 +1,4 @@
-"""A model of transformers that scores continuations, in blocks of requests that share what they can."""
+"""A model of transformers: requests in blocks that share what they can."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import torch
@@ -18,8 +18,10 @@ import transformers
 from probatum.core.errors import ModelError, UsageError
 from probatum.core.records import Finish, Identity, Prompted, Request, Response
 from probatum.models.chat import ChatTemplate, RenderingError
+from probatum.models.decoding import Sample, answered_at_once, sampling_fault
 from probatum.models.feeding import Feeder
 from probatum.models.hf.files import ModelFiles, find_model
+from probatum.models.hf.generation import generate
 from probatum.models.hf.network import Network
 from probatum.models.hf.settings import HFSettings
 from probatum.models.hf.tree import Query
@@ -29,6 +31,8 @@ from probatum.models.seam import Capabilities
 from probatum.models.threads import available_cores
 
 __all__ = ["HFModel", "open_model"]
+
+Computed = TypeVar("Computed")
 
 BLOCK: Final = 1024
 """Requests whose sequences become one tree."""
@@ -73,6 +77,7 @@ class HFModel:
         template = tokenizer.chat_template
         self._template_source = template if isinstance(template, str) else None
         self._template = self._read_template()
+        self._speller = _Speller(self._context, self._vocabulary, model)
         self._identity = self._identify(device, dtype)
         self._answering = threading.Lock()
         """Held while an iterator of `answer` is in use."""
@@ -132,9 +137,46 @@ class HFModel:
 
     def _answer(self, block: Sequence[Request]) -> Iterator[Response]:
         scored = [request for request in block if request.continuation is not None]
-        if len(scored) < len(block):
-            raise ModelError(f"model {self._identity.name!r} cannot generate yet")
         yield from self._score(scored)
+        if len(scored) < len(block):
+            yield from self._generate([request for request in block if request.continuation is None])
+
+    def _generate(self, requests: Sequence[Request]) -> Iterator[Response]:
+        samples = []
+        for request in requests:
+            begun = self._begin(request)
+            if isinstance(begun, Response):
+                yield begun
+            else:
+                samples.append(begun)
+        yield from self._computed(generate(self.network, samples, self._speller))
+
+    def _begin(self, request: Request) -> Sample | Response:
+        """The sample, or the response where nothing can or need be generated."""
+        fault = sampling_fault(request.sampling)
+        if fault is None:
+            try:
+                tokens = begun(
+                    self._vocabulary.encode(self._text(request.prompt)), self._vocabulary, "tokenizer"
+                )
+            except UnicodeEncodeError as error:
+                fault = f"the prompt holds half of a surrogate pair at character {error.start}: it is no text"
+            except RenderingError as error:
+                fault = str(error)
+            else:
+                return answered_at_once(request, len(tokens), self._context) or Sample(request, tokens)
+        return Response(request=request.key, finish=Finish.MODEL_ERROR, reason=fault)
+
+    def _computed(self, found: Iterator[Computed]) -> Iterator[Computed]:
+        """Takes one after the other while nobody closes the model."""
+        while True:
+            with self._working:
+                if self._closed:
+                    raise ModelError(f"model {self._identity.name!r} is closed: load it again")
+                one = next(found, None)
+            if one is None:
+                return
+            yield one
 
     def _score(self, requests: Sequence[Request]) -> Iterator[Response]:
         started = time.monotonic()
@@ -153,14 +195,7 @@ class HFModel:
                 owners.append((one, number))
             if not one.plan.stretches:
                 yield one.response(started)
-        answers = iter(self.network.score(queries))
-        while True:
-            with self._working:
-                if self._closed:
-                    raise ModelError(f"model {self._identity.name!r} is closed: load it again")
-                answered = next(answers, None)
-            if answered is None:
-                return
+        for answered in self._computed(self.network.score(queries)):
             one, number = owners[answered.query]
             if one.add(number, answered.logprobs, greedy=answered.greedy):
                 yield one.response(started)
@@ -261,6 +296,21 @@ class _Asked:
             reason=plan.remark,
             seconds=time.monotonic() - started,
         )
+
+
+class _Speller:
+    """What generating needs to know of the model."""
+
+    def __init__(self, context_tokens: int, vocabulary: HFVocabulary, model: Any) -> None:
+        self.context_tokens = context_tokens
+        self.piece = vocabulary.pieces()
+        ends = getattr(model.generation_config, "eos_token_id", None)
+        named = ends if isinstance(ends, list) else [ends]
+        self._ends = {token for token in (*named, vocabulary.end) if token is not None}
+
+    def ends(self, token: int) -> bool:
+        """Whether the token ends the text."""
+        return token in self._ends
 
 
 def _gather(feeder: Feeder) -> list[Request]:

@@ -11,9 +11,9 @@ import numpy as np
 import torch
 
 from probatum.core.errors import ModelError
-from probatum.models.hf.attention import NAME, Kept, UnsupportedAttentionError, running
+from probatum.models.hf.attention import NAME, Attending, Kept, Running, UnsupportedAttentionError, attending
 from probatum.models.hf.head import Head
-from probatum.models.hf.tree import Pass, Query, Wanted, build, passes
+from probatum.models.hf.tree import Pass, Query, Tokens, Wanted, build, passes
 
 __all__ = ["Answered", "Network", "out_of_memory"]
 
@@ -127,11 +127,15 @@ class Network:
 
     def hidden(self, one: Pass, kept: Kept | None = None) -> torch.Tensor:
         """Hidden states of a pass after the last norm, shape (n, size)."""
-        self.computed += len(one.tokens)
-        with torch.inference_mode(), running(one, kept or self._kept):
+        return self.rows(one.tokens, one.positions, Running(one, kept or self._kept))
+
+    def rows(self, tokens: Tokens, positions: Tokens, attention: Attending) -> torch.Tensor:
+        """Hidden states of a row of tokens whose attention `attention` computes, shape (n, size)."""
+        self.computed += len(tokens)
+        with torch.inference_mode(), attending(attention):
             output = self.model.base_model(
-                input_ids=torch.from_numpy(one.tokens)[None].to(self.device),
-                position_ids=torch.from_numpy(one.positions)[None].to(self.device),
+                input_ids=torch.from_numpy(tokens)[None].to(self.device),
+                position_ids=torch.from_numpy(positions)[None].to(self.device),
                 use_cache=False,
             )
             return output.last_hidden_state[0]

@@ -19,7 +19,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Pass", "Query", "Wanted", "build", "passes"]
+__all__ = ["Pass", "Query", "Tokens", "Wanted", "build", "passes"]
 
 Tokens = NDArray[np.int64]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 __all__ = ["HFVocabulary"]
@@ -22,6 +22,8 @@ PROBES: Final = (
     'def f(x):\n    return x\n\n\nprint(f("a"))\n',
     "<s>\nfoo</s>\n\nbar",
 )
+
+BYTE: Final = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 
 LINES: Final = 1 << 16
 """Lines that are remembered."""
@@ -92,6 +94,20 @@ class HFVocabulary:
         )
         return str(decoded)
 
+    def pieces(self) -> Callable[[int], bytes]:
+        """Token → the bytes that it stands for, none for a special one."""
+        special = set(self.tokenizer.all_special_ids)
+        read = _reader(self._backend)
+        known: dict[int, bytes] = {}
+
+        def piece(token: int) -> bytes:
+            if token not in known:
+                written = self.tokenizer.convert_ids_to_tokens(token)
+                known[token] = b"" if token in special or written is None else read(written)
+            return known[token]
+
+        return piece
+
     def named(self, token: int | None) -> str:
         """How the tokenizer writes a special token."""
         return "" if token is None else str(self.tokenizer.convert_ids_to_tokens(token) or "")
@@ -141,6 +157,39 @@ class HFVocabulary:
             return False
         self.by_line = True
         return all(self.encode(probe) == self._whole(probe) for probe in PROBES)
+
+
+def _reader(backend: Any) -> Callable[[str], bytes]:
+    """How the vocabulary writes bytes, turned round: GPT-2's letters, or SentencePiece's signs."""
+    if backend is not None and "ByteLevel" in str(backend.decoder):
+        letters = {letter: byte for byte, letter in _byte_letters().items()}
+
+        def by_letters(written: str) -> bytes:
+            if all(letter in letters for letter in written):
+                return bytes(letters[letter] for letter in written)
+            return written.encode()
+
+        return by_letters
+
+    def by_signs(written: str) -> bytes:
+        if (found := BYTE.fullmatch(written)) is not None:
+            return bytes([int(found[1], 16)])
+        return written.replace("▁", " ").encode()
+
+    return by_signs
+
+
+def _byte_letters() -> dict[int, str]:
+    """GPT-2's letter of each byte: the printable ones are themselves, the others follow from U+0100 on."""
+    printable = [
+        *range(ord("!"), ord("~") + 1),
+        *range(ord("¡"), ord("¬") + 1),
+        *range(ord("®"), ord("ÿ") + 1),
+    ]
+    others = [byte for byte in range(256) if byte not in printable]
+    return {byte: chr(byte) for byte in printable} | {
+        byte: chr(256 + place) for place, byte in enumerate(others)
+    }
 
 
 def _spans_lines(token: str) -> bool:

@@ -2,71 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
-from probatum.core.records import Finish, Request, Response
-from probatum.models.llamacpp.engine import Engine, Logits
-from probatum.models.sampling import Sampler, seed_of
-from probatum.models.writing import Writing
+from probatum.core.records import Response
+from probatum.models.decoding import Logits, Sample
+from probatum.models.llamacpp.engine import Engine
 
-__all__ = ["Batching", "Sample"]
-
-
-class Sample:
-    """One request on its way to a response."""
-
-    def __init__(self, request: Request, prompt: list[int]) -> None:
-        """A request and the tokens of its prompt."""
-        self.prompt = prompt
-        self.token = 0
-        """The token chosen last."""
-        self._request = request
-        self._sampler = Sampler(request.sampling, seed_of(request))
-        self._writing = Writing(request.sampling.stop)
-        self._tokens = 0
-        self._finish: Finish | None = None
-        self._reason: str | None = None
-        self._start = time.monotonic()
-
-    @property
-    def position(self) -> int:
-        """Where the last token stands."""
-        return len(self.prompt) + self._tokens - 1
-
-    def accept(self, logits: Logits, engine: Engine) -> bool:
-        """Chooses the next token; says whether it was the last."""
-        try:
-            self.token = self._sampler.choose(logits)
-        except ArithmeticError as error:
-            self._finish, self._reason = Finish.MODEL_ERROR, f"the model computed no usable numbers: {error}"
-            return True
-        self._tokens += 1
-        if engine.ends(self.token) or self._writing.add(engine.piece(self.token)):
-            self._finish = Finish.STOP
-        elif self._tokens >= self._request.sampling.max_tokens:
-            self._finish = Finish.LENGTH
-        elif self.position >= engine.context_tokens:
-            self._finish = Finish.LENGTH
-            self._reason = f"the context of {engine.context_tokens} tokens is used up"
-        return self._finish is not None
-
-    def response(self) -> Response:
-        """What it came to."""
-        finish = self._finish or Finish.INFRA_ERROR
-        text, remark = self._writing.text(complete=finish is Finish.STOP)
-        return Response(
-            request=self._request.key,
-            text=text,
-            finish=finish,
-            stop=self._writing.stop,
-            prompt_tokens=len(self.prompt),
-            completion_tokens=self._tokens,
-            reason="; ".join(note for note in (self._reason, remark) if note) or None,
-            seconds=time.monotonic() - self._start,
-        )
+__all__ = ["Batching"]
 
 
 @dataclass(eq=False)

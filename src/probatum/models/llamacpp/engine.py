@@ -22,16 +22,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from probatum.core.errors import ModelError
+from probatum.models.decoding import Logits
 from probatum.models.llamacpp.gguf import GgufModel
 from probatum.models.llamacpp.library import Batch, Library
 
-__all__ = ["ROWS", "Engine", "Logits", "Shape"]
-
-Logits = NDArray[np.float32]
-"""One value for each token of the vocabulary."""
+__all__ = ["ROWS", "Engine", "Shape"]
 
 ROWS: Final = 8
 """Rows of a step are a multiple of it: with 8, 16, … rows llama.cpp's kernels add in the same order."""

@@ -14,9 +14,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from probatum.core.records import Request
+from probatum.models.decoding import Logits
 from probatum.models.likelihood import Plan, Stretch
 from probatum.models.llamacpp.batching import Batching
-from probatum.models.llamacpp.engine import Engine, Logits
+from probatum.models.llamacpp.engine import Engine
 
 __all__ = ["LlamaVocabulary", "Scored", "score"]
 

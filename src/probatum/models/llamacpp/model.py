@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Final
 
 from probatum.core.errors import ModelError, UsageError
-from probatum.core.records import Finish, Identity, Prompted, Request, Response, Sampling
+from probatum.core.records import Finish, Identity, Prompted, Request, Response
 from probatum.models.chat import ChatTemplate, RenderingError
+from probatum.models.decoding import Sample, answered_at_once, sampling_fault
 from probatum.models.feeding import Feeder
 from probatum.models.likelihood import NotScorableError, Plan, plan
 from probatum.models.llamacpp import embedded
-from probatum.models.llamacpp.batching import Batching, Sample
+from probatum.models.llamacpp.batching import Batching
 from probatum.models.llamacpp.engine import Engine, Shape
 from probatum.models.llamacpp.gguf import GgufModel, read_model
 from probatum.models.llamacpp.library import load_library
@@ -204,7 +205,7 @@ class LlamaModel:
 
     def _begin(self, request: Request) -> Response | None:
         """Starts on a request that generates; its response if there is nothing left to do."""
-        if (fault := _fault(request.sampling)) is not None:
+        if (fault := sampling_fault(request.sampling)) is not None:
             return Response(request=request.key, finish=Finish.MODEL_ERROR, reason=fault)
         try:
             tokens = self._tokens(request.prompt)
@@ -213,27 +214,10 @@ class LlamaModel:
         except RenderingError as error:
             fault = str(error)
         else:
-            if (response := self._at_once(request, len(tokens))) is not None:
+            if (response := answered_at_once(request, len(tokens), self._engine.context_tokens)) is not None:
                 return response
             return self._batching.begin(Sample(request, tokens))
         return Response(request=request.key, finish=Finish.MODEL_ERROR, reason=fault)
-
-    def _at_once(self, request: Request, tokens: int) -> Response | None:
-        """The response to a prompt of so many tokens, if nothing can or need be generated."""
-        context = self._engine.context_tokens
-        key = request.key
-        if tokens >= context:
-            reason = (
-                f"the prompt of {tokens} tokens leaves no room in the context of {context}: "
-                "give a larger -M context_tokens"
-            )
-            return Response(request=key, finish=Finish.CONTEXT_OVERFLOW, reason=reason, prompt_tokens=tokens)
-        if tokens == 0:
-            reason = "the prompt is empty, and this model has no token that begins a text"
-            return Response(request=key, finish=Finish.MODEL_ERROR, reason=reason)
-        if request.sampling.max_tokens == 0:
-            return Response(request=key, finish=Finish.LENGTH, prompt_tokens=tokens, completion_tokens=0)
-        return None
 
     def _tokens(self, prompt: Prompted) -> list[int]:
         """Raises RenderingError, UnicodeEncodeError; ModelError for messages to a base model."""
@@ -313,18 +297,3 @@ def _scored(one: Scored, started: float) -> Response:
         reason=plan.remark,
         seconds=time.monotonic() - started,
     )
-
-
-def _fault(sampling: Sampling) -> str | None:
-    """Why this cannot be sampled, if it cannot."""
-    if sampling.max_tokens < 0:
-        return f"max_tokens={sampling.max_tokens} is negative"
-    if not sampling.temperature >= 0:
-        return f"temperature={sampling.temperature} is not 0 or more"
-    if not 0 < sampling.top_p <= 1:
-        return f"top_p={sampling.top_p} is not in (0, 1]"
-    if sampling.top_k < 0:
-        return f"top_k={sampling.top_k} is negative"
-    if "" in sampling.stop:
-        return "a stop string is empty"
-    return None

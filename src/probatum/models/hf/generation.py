@@ -1,0 +1,235 @@
+"""Generation: a prompt is computed once for all its samples, and all samples advance together.
+
+The samples of a prompt are a *cohort*: they see the prompt's keys and values, which are held once, and each
+its own. In a step every sample of every cohort is one row of the products with the weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+import torch
+
+from probatum.core.records import Response
+from probatum.models.decoding import Sample, Speller
+from probatum.models.hf.attention import Attending, Form, Kept
+from probatum.models.hf.network import Network
+from probatum.models.hf.tree import Pass
+
+__all__ = ["generate"]
+
+ROWS: Final = 32
+"""Samples that advance together at most."""
+
+
+@dataclass(eq=False)
+class _Cohort:
+    """Samples of one prompt that began together, and so are equally long."""
+
+    kept: Kept
+    """Keys and values of the prompt."""
+    length: int
+    """Tokens of the prompt."""
+    samples: list[Sample]
+    own: dict[int, tuple[torch.Tensor, torch.Tensor]] = field(default_factory=dict)
+    """Layer → keys and values of what was generated: (samples, shared heads, room, size)."""
+    steps: int = 0
+
+
+def generate(network: Network, samples: Sequence[Sample], speller: Speller) -> Iterator[Response]:
+    """Generates every sample; yields their responses as they end.
+
+    Prompts are taken in the order of their tokens: what one shares with the one before is not computed again.
+    """
+    waiting: dict[tuple[int, ...], list[Sample]] = {}
+    for sample in samples:
+        waiting.setdefault(tuple(sample.prompt), []).append(sample)
+    if not network.packed:
+        for prompt in sorted(waiting):
+            for sample in waiting[prompt]:
+                yield _alone(network, sample, speller)
+        return
+    prompts = _Prompts(network)
+    queue = sorted(waiting, reverse=True)
+    active: list[_Cohort] = []
+    while queue or active:
+        while queue and (room := ROWS - sum(len(cohort.samples) for cohort in active)) > 0:
+            prompt = queue[-1]
+            kept, logits = prompts.compute(prompt)
+            taken, rest = waiting[prompt][:room], waiting[prompt][room:]
+            waiting[prompt] = rest
+            if not rest:
+                queue.pop()
+            going = [sample for sample in taken if not sample.accept(logits, speller)]
+            yield from (sample.response() for sample in taken if sample not in going)
+            if going:
+                active.append(_Cohort(kept, len(prompt), going))
+        if active:
+            yield from _step(network, active, speller)
+            active = [cohort for cohort in active if cohort.samples]
+
+
+class _Prompts:
+    """Computes prompts one after the other; each takes over what it shares with the one before."""
+
+    def __init__(self, network: Network) -> None:
+        self._network = network
+        self._tokens: tuple[int, ...] = ()
+        self._kept = Kept()
+        self._logits: Any = None
+
+    def compute(self, prompt: tuple[int, ...]) -> tuple[Kept, Any]:
+        """Keys and values of a prompt, and the logits after it."""
+        if prompt == self._tokens:
+            return self._kept, self._logits
+        most = min(len(prompt) - 1, len(self._tokens))
+        shared = next((place for place in range(most) if prompt[place] != self._tokens[place]), most)
+        kept = self._kept.beginning(shared)
+        hidden = None
+        for begin in range(shared, len(prompt), self._network.budget):
+            end = min(begin + self._network.budget, len(prompt))
+            count = end - begin
+            one = Pass(
+                tokens=np.array(prompt[begin:end]),
+                positions=np.arange(begin, end),
+                stops=np.full(count, count),
+                groups=((0, count),),
+                prefix=begin,
+                keeps=True,
+                wanted=(),
+            )
+            hidden = self._network.hidden(one, kept)
+        assert hidden is not None  # noqa: S101 - at least the last token is computed
+        with torch.inference_mode():
+            self._logits = self._network.head.logits(hidden[-1:])[0].cpu().numpy()
+        self._tokens, self._kept = prompt, kept
+        return kept, self._logits
+
+
+def _step(network: Network, active: Sequence[_Cohort], speller: Speller) -> Iterator[Response]:
+    """One more token for every sample."""
+    tokens = np.array([sample.token for cohort in active for sample in cohort.samples])
+    positions = np.array([sample.position for cohort in active for sample in cohort.samples])
+    hidden = network.rows(tokens, positions, _Step(active))
+    with torch.inference_mode():
+        logits = network.head.logits(hidden).cpu().numpy()
+    row = 0
+    for cohort in active:
+        cohort.steps += 1
+        going = []
+        for place, sample in enumerate(cohort.samples):
+            if sample.accept(logits[row], speller):
+                yield sample.response()
+            else:
+                going.append(place)
+            row += 1
+        if len(going) < len(cohort.samples):
+            cohort.samples = [cohort.samples[place] for place in going]
+            kept = torch.tensor(going, dtype=torch.long)
+            cohort.own = {
+                layer: (key[kept.to(key.device)], value[kept.to(value.device)])
+                for layer, (key, value) in cohort.own.items()
+            }
+
+
+class _Step(Attending):
+    """A step while the model computes it."""
+
+    def __init__(self, cohorts: Sequence[_Cohort]) -> None:
+        self._cohorts = cohorts
+
+    def attend(
+        self,
+        layer: int,
+        query: torch.Tensor,
+        key: torch.Tensor,
+        value: torch.Tensor,
+        form: Form,
+    ) -> torch.Tensor:
+        output = query.new_empty((1, query.shape[2], query.shape[1], value.shape[3]))
+        begin = 0
+        for cohort in self._cohorts:
+            rows = slice(begin, begin + len(cohort.samples))
+            # (1, heads, samples, size) → (samples, heads, size)
+            parts = [one[0, :, rows].transpose(0, 1) for one in (query, key, value)]
+            output[0, rows] = _cohort_attention(cohort, layer, parts, form)
+            begin = rows.stop
+        return output
+
+
+def _cohort_attention(
+    cohort: _Cohort,
+    layer: int,
+    parts: Sequence[torch.Tensor],
+    form: Form,
+) -> torch.Tensor:
+    """What the newest token of each sample sees, shape (samples, heads, size)."""
+    query, key, value = parts
+    scale, window, cap = form
+    samples, heads, size = query.shape
+    keys, values = _own(cohort, layer, key, value)
+    prompt_keys, prompt_values = cohort.kept.held(layer, cohort.length)
+    shared = keys.shape[1]
+    # Heads that share keys become rows: (shared, folds · samples, size) against the prompt's one copy.
+    folded = query.view(samples, shared, heads // shared, size)
+    rows = folded.permute(1, 2, 0, 3).reshape(shared, -1, size)
+    factor = size**-0.5 if scale is None else scale
+    to_prompt = (rows @ prompt_keys[0].transpose(1, 2)).view(shared, heads // shared, samples, -1)
+    to_own = torch.einsum("nsfd,nstd->sfnt", folded, keys)
+    products = torch.cat([to_prompt, to_own], dim=-1) * factor
+    if cap is not None:
+        products = torch.tanh(products / cap) * cap
+    if window is not None and products.shape[-1] > window:
+        products[..., : products.shape[-1] - window] = -torch.inf
+    weights = torch.softmax(products, dim=-1, dtype=torch.float32).to(value.dtype)
+    over_prompt, over_own = weights.split([cohort.length, keys.shape[2]], dim=-1)
+    result = (over_prompt.reshape(shared, -1, cohort.length) @ prompt_values[0]).view(
+        shared, heads // shared, samples, -1
+    )
+    result = result + torch.einsum("sfnt,nstd->sfnd", over_own, values)
+    return result.permute(2, 0, 1, 3).reshape(samples, heads, -1)
+
+
+def _own(
+    cohort: _Cohort, layer: int, key: torch.Tensor, value: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Keys and values of what was generated, the newest token's written behind the others."""
+    place = cohort.steps
+    held = cohort.own.get(layer)
+    if held is None or held[0].shape[2] <= place:
+        held = cohort.own[layer] = (
+            _roomier(held[0] if held else None, key, place),
+            _roomier(held[1] if held else None, value, place),
+        )
+    held[0][:, :, place] = key
+    held[1][:, :, place] = value
+    return held[0][:, :, : place + 1], held[1][:, :, : place + 1]
+
+
+def _roomier(held: torch.Tensor | None, like: torch.Tensor, place: int) -> torch.Tensor:
+    samples, heads, size = like.shape
+    grown = like.new_empty((samples, heads, max(32, 2 * place), size))
+    if held is not None:
+        grown[:, :, :place] = held[:, :, :place]
+    return grown
+
+
+def _alone(network: Network, sample: Sample, speller: Speller) -> Response:
+    """By the model's own code and cache, one sample at a time."""
+    tokens, cache = list(sample.prompt), None
+    with torch.inference_mode():
+        while True:
+            output = network.model(
+                input_ids=torch.tensor([tokens], device=network.device),
+                cache=cache,
+                use_cache=True,
+                logits_to_keep=1,
+            )
+            network.computed += len(tokens)
+            cache = output.cache
+            if sample.accept(output.logits[0, -1].float().cpu().numpy(), speller):
+                return sample.response()
+            tokens = [sample.token]
