@@ -115,7 +115,7 @@ PROGRAMS = {
     "def f(): return 2\n": "assertion_failed",
     "def f():\n    while True: pass\n": "timeout",
     "import time\ndef f(): time.sleep(100)\n": "timeout",
-    "import os\ndef f():\n    os.fork()\n    open('x', 'w').close()\n    return 1\n": "passed",
+    "import os\ndef f():\n    os.fork() or os._exit(0)\n    open('x', 'w').close()\n    return 1\n": "passed",
     "import os\ndef f(): return 1 + len(os.listdir('.')) + len(os.listdir('/dev/shm'))\n": "passed",
     "def f():\n    print('x' * 5000)\n    return 1\n": "passed",
     "def f(): return len(bytearray(1 << 30)) and 1\n": "memory_limit",

@@ -9,8 +9,9 @@ import math
 import resource
 from typing import Any, Final
 
+from probatum.sandbox.inside.zygote import OPEN_FILES
+
 OWN_PROCESSES: Final = 9  # supervisor, judge, keeper, zygote, candidates: they count against the same user
-OPEN_FILES: Final = 128
 STACK: Final = 8 << 20
 
 Values = dict[str, int]

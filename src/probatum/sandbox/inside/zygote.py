@@ -19,6 +19,7 @@ from probatum.sandbox.inside.output import Outputs
 FREE = 3  # the first descriptor after the standard ones: here comes the connection of a candidate
 OWN_KERNEL = "gvisor"
 OWN = 100  # the zygote's own descriptors begin here
+OPEN_FILES = 128  # descriptors that a process may have, and so the end of those to be closed
 
 
 class Zygote:
@@ -48,7 +49,7 @@ class Zygote:
                 os.dup2(out, 1)
                 os.dup2(err, 2)
                 os.closerange(FREE, self.connection)
-                os.closerange(self.connection + 1, 1 << 20)
+                os.closerange(self.connection + 1, OPEN_FILES)
                 candidate.run(self._wire, self._work)
         finally:
             os._exit(125)
