@@ -26,6 +26,8 @@ COMMANDS: Final = {
     "audit-extraction": "Say what a run's score owes to how answers were read.",
     "card": "Write the evaluation card of a run.",
     "audit": "Say which items of a benchmark stand in a corpus.",
+    "export": "Write a run as a bundle that others can check, or its samples.",
+    "verify": "Check a bundle: name whatever was changed, lost or added.",
     "validate": "Check that gold answers score 1 and wrong ones 0, and lint the items.",
     "plan": "Say how many items a comparison needs, or what it can show.",
     "doctor": "Say what this machine can do.",

@@ -10,6 +10,7 @@ import msgspec
 
 from probatum.core.records import Estimate
 from probatum.core.run import Run, RunState, Sample, TaskRun
+from probatum.runner.display import run_html
 from probatum.store import Store, open_store
 
 if TYPE_CHECKING:
@@ -66,6 +67,11 @@ class EvaluatedRun:
         from probatum.runner.tables import sample_table  # noqa: PLC0415 - pyarrow takes 0.2 s to import
 
         return sample_table(self.each_sample())
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: estimates and statuses, every text escaped."""
+        estimates = {task.task: task_estimates(task) for task in self.record.tasks}
+        return run_html(self.record, estimates, self.statuses)
 
     def plain(self) -> dict[str, Any]:
         """The object that `--json` prints (design §5)."""
