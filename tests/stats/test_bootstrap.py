@@ -170,3 +170,10 @@ def test_quantile_rules_are_named_and_differ(values, q):
 
 def test_a_statistic_that_is_not_a_number_is_none():
     assert stats.bootstrap_interval(lambda _: math.nan, 10, samples=10).value is None
+
+
+def test_t_values_of_two_or_three_clusters_give_no_limits():
+    for scores, clusters in (([1, 0], None), ([1, 0, 1, 0, 0], [0, 0, 1, 1, 2])):
+        found = stats.bootstrap_mean(scores, clusters, samples=500, ci="t")
+        assert found.interval is None
+        assert "different t values" in found.warnings[-1]

@@ -228,3 +228,14 @@ def test_strata_of_weight_0_are_left_out():
         scores[:6], strata=stats.Strata(labels=labels[:6], weights=weights), samples=100
     )
     assert drawn.interval == kept.interval
+
+
+def test_scores_that_are_all_at_one_end_speak_against_chance_on_that_side():
+    def p(scores, alternative):
+        return stats.mean_test(scores, 0.25, [0, 0, 1, 1, 2], alternative).p_value
+
+    ones, zeros = [1] * 5, [0] * 5
+    assert (p(ones, "greater"), p(ones, "less"), p(ones, "two-sided")) == (0.25**3, 1.0, 2 * 0.25**3)
+    assert (p(zeros, "less"), p(zeros, "greater"), p(zeros, "two-sided")) == (0.75**3, 1.0, 2 * 0.75**3)
+    assert stats.mean_test(zeros, 0.25, [0, 0, 1, 1, 2], "less").null == "the mean is at least 0.25"
+    assert stats.proportion_test(0, 5, 0.25, "less").null == "the rate is at least 0.25"

@@ -82,3 +82,7 @@ def test_groups_name_systems_that_do_not_differ():
 def test_the_leader_keeps_company_with_whoever_is_not_significantly_behind():
     found = stats.groups_from_leader("top", {"m2": 0.4, "m3": 0.07, "m4": 0.01})
     assert found == (("top", "m2", "m3"), ("m4",))
+
+
+def test_equal_scores_in_another_order_share_a_rank():
+    assert stats.rank_intervals([[0.1, 0.3], [0.2, 0.2], [0.3, 0.1]]).rank == (1, 1)

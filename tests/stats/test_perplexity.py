@@ -103,3 +103,9 @@ def test_a_perplexity_beyond_floating_point_is_none():
     wide = stats.corpus_perplexity([120.0, 20.0], [1, 9])
     assert wide.low is not None
     assert wide.high is None
+
+
+def test_bits_of_a_log_probability_are_refused():
+    with pytest.raises(ValueError, match="nll is negative"):
+        stats.bits_per_byte(-10.0, 5)
+    assert stats.bits_per_byte(-1e-9, 5) == pytest.approx(0, abs=1e-9)

@@ -211,3 +211,18 @@ def test_covariates_that_separate_or_repeat_have_no_finite_effect():
         stats.bradley_terry(battles, covariates=np.column_stack([noise, 2 * noise]))
     with pytest.raises(ValueError, match="0 in every battle"):
         stats.bradley_terry(battles, covariates=[0] * 20)
+
+
+def test_battles_that_do_not_vary_say_why_there_is_no_error():
+    found = stats.bradley_terry([("a", "b", "tie")] * 3)
+    for interval in (*found.intervals, found.difference("a", "b")):
+        assert interval.interval is None
+        assert "do not vary" in interval.warnings[0]
+    assert "do not vary" in found.difference_test("a", "b").warnings[0]
+
+
+@pytest.mark.parametrize("rare", [1.0, 1e-3, 1e-9, 1e-12])
+@pytest.mark.parametrize("common", [1.0, 1e6])
+def test_lopsided_pairs_are_fitted_to_the_last_digits(rare, common):
+    _, found = stats.bradley_terry_of_wins([[0, rare], [common, 0]])
+    assert found[0] == pytest.approx(math.log(rare / common) / 2, abs=1e-12)

@@ -106,3 +106,9 @@ def test_misaligned_input_is_refused():
         stats.risk_coverage([], [])
     with pytest.raises(ValueError, match="correct must be 0 or 1"):
         stats.auroc([0.5, 0.6], [0.5, 1])
+
+
+def test_no_standard_error_has_its_own_reason():
+    assert "equally sure" in stats.auroc([0.5] * 4, [1, 0, 1, 0]).warnings[0]
+    assert "separates" in stats.auroc([0.5, 0.4, 0.6, 0.3], [1, 0, 1, 0]).warnings[0]
+    assert "1 cluster has" in stats.auroc([0.5, 0.6, 0.4], [1, 0, 1], clusters=[0, 0, 0]).warnings[0]

@@ -86,3 +86,8 @@ def test_impossible_bets_are_refused():
         stats.e_process([0, 2], 0.5)
     with pytest.raises(ValueError, match="null must lie inside"):
         stats.e_process([0, 1], 1.0)
+
+
+@pytest.mark.filterwarnings("error")
+def test_evidence_beyond_floating_point_is_infinite():
+    assert stats.e_process([1] * 3000, 0.5).e_value == math.inf

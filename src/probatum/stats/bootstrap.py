@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from probatum.stats.clustering import Sampling
 from probatum.stats.inputs import (
     Floats,
     Integers,
@@ -54,6 +55,10 @@ def quantile(values: npt.ArrayLike, q: float, rule: str = "linear") -> float:
     return float(np.quantile(scores_of(values, "values"), check_probability(q, "q"), method=rule))  # type: ignore[call-overload]  # a checked name
 
 
+_PIVOTS = 20
+"""Different t values below which their quantiles mean nothing."""
+
+
 @dataclass(frozen=True)
 class _Pool:
     """The clusters of one stratum, as sums; clusters with equal sums are one type."""
@@ -95,10 +100,12 @@ def bootstrap_mean(
     check_level(level)
     check_choice(ci, ("bca", "t", "percentile"), "ci")
     samples = whole(samples, "samples", minimum=2)
-    kept = np.flatnonzero(sampling_of(len(values), clusters, strata).shares)
-    if len(kept) < len(values):  # strata of weight 0
+    sampling = sampling_of(len(values), clusters, strata)
+    if not sampling.shares.all():  # strata of weight 0
+        kept = np.flatnonzero(sampling.shares)
         values, clusters, strata = values[kept], picked(clusters, kept), picked_strata(strata, kept)
-    pools, count = _pools(values, clusters, strata)
+        sampling = sampling_of(len(values), clusters, strata)
+    pools, count = _pools(values, sampling)
     found = Interval(
         value=math.fsum(pool.share * pool.mean for pool in pools),
         level=level,
@@ -155,10 +162,7 @@ def resampled_means(scores: npt.ArrayLike, clusters: Labels | None, draws: npt.N
     return np.asarray(sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1))
 
 
-def _pools(
-    values: Floats, clusters: Labels | None, strata: Labels | Strata | None
-) -> tuple[list[_Pool], int]:
-    sampling = sampling_of(len(values), clusters, strata)
+def _pools(values: Floats, sampling: Sampling) -> tuple[list[_Pool], int]:
     key = sampling.clusters * sampling.pool_count + sampling.pools
     if sampling.pool_count > 1 and len(np.unique(key)) > sampling.cluster_count:
         raise ValueError(
@@ -242,6 +246,9 @@ def _interval(found: Interval, estimates: Floats, variances: Floats, pools: list
     pivots = (estimates[usable] - value) / np.sqrt(variances[usable])
     dropped = int((~usable).sum())
     note_t = (f"{dropped} resamples have no spread and no t value; they are left out",) if dropped else ()
+    if len(np.unique(np.round(pivots, 9))) < _PIVOTS:
+        note = f"{found.clusters} clusters give fewer than {_PIVOTS} different t values: no limits"
+        return replace(found, se=own, missing={"no spread": dropped}, warnings=(*note_t, note))
     low, high = value - own * quantile(pivots, tails[1]), value - own * quantile(pivots, tails[0])
     return replace(
         found, low=low, high=high, se=own, missing={"no spread": dropped} if dropped else {}, warnings=note_t

@@ -24,7 +24,7 @@ _SMALL_STEP = 1e-11
 _FLAT = 1e-9
 """Curvature, against that at equal odds, below which a maximum is none."""
 _GRADIENT = 1e-12
-"""Stop where the gradient is so small against the number of battles."""
+"""Stop where the gradient is so small against the number of battles (of pairs alone: of surprising wins)."""
 
 
 @dataclass(frozen=True)
@@ -92,24 +92,28 @@ def fit_pairs(wins: Floats, start: Fit | None) -> Fit:
     games = wins + wins.T
     won = wins.sum(axis=1)
     total = float(wins.sum())
-    limit = _GRADIENT * total
     theta = _first_guess(won, games) if start is None else start.parameters[: len(wins)].copy()
     step, before = np.zeros(len(wins)), np.inf
     for _ in range(_STEPS):
-        p = special.expit((theta + step)[:, np.newaxis] - theta - step)
-        gradient = won - (games * p).sum(axis=1)
+        moved = theta + step
+        p = special.expit(moved[:, np.newaxis] - moved)
+        surprising = wins * p.T  # wins × probability of a loss: the gradient without cancellation
+        flow = surprising.sum(axis=1)
+        gradient = flow - surprising.sum(axis=0)
         slope = float(np.abs(gradient).max())
         if slope > before and float(np.abs(step).max()) > _SMALL_STEP:  # too far: the slope falls along it
             step = step / 2
             continue
-        theta, before = theta + step, slope
-        weights = games * p * (1 - p)
-        if slope <= limit:
+        theta, before = moved, slope
+        weights = games * p * p.T
+        if (np.abs(gradient) <= _GRADIENT * flow).all():
             break
         step = _solve(weights, gradient, max(1e-15, min(1e-3, slope / total)))
         if float(np.abs(step).max()) <= _SMALL_STEP:
             theta = theta + step
             break
+    if not np.isfinite(theta).all():
+        raise ValueError("no finite estimate exists in floating point: some model wins too rarely")
     theta = theta - theta.mean()
     return Fit(theta, _laplacian(weights), _pair_likelihood(theta, wins), len(wins))
 

@@ -98,8 +98,8 @@ def mean_interval(
     if bounds is not None:
         check_range(values, check_bounds(bounds))
     design = _design(len(values), clusters, strata, weights)
-    kept = np.flatnonzero(design.sampling.shares)
-    if len(kept) < len(values):
+    if not design.sampling.shares.all():
+        kept = np.flatnonzero(design.sampling.shares)
         found = mean_interval(
             values[kept],
             picked(clusters, kept),
@@ -374,7 +374,8 @@ def mean_test(
     if clusters is None and not expected.ndim and set(bounds) == {0.0, 1.0} and np.isin(values, (0, 1)).all():
         return proportion_test(int(binary(values).sum()), len(values), float(expected), alternative)
     sampling = sampling_of(len(values), clusters)
-    null = f"the mean is {'at most ' if alternative == 'greater' else ''}{float(expected.mean()):g}"
+    side = {"greater": "at most ", "less": "at least "}.get(alternative, "")
+    null = f"the mean is {side}{float(expected.mean()):g}"
     if sampling.cluster_count < 2:  # noqa: PLR2004 - a spread needs two
         return HypothesisTest(
             p_value=None,
@@ -388,7 +389,7 @@ def mean_test(
     excess = values - expected
     variance = cluster_variance(excess, sampling, "CR2")
     if _is_constant(variance, excess):
-        return _constant_test(values, expected, sampling, alternative, bounds)
+        return _constant_test(values, expected, sampling, alternative, bounds, null)
     t = float(excess.mean()) / math.sqrt(variance.variance)
     tail = {"greater": t_tail(variance.df, t), "less": t_tail(variance.df, -t)}
     return HypothesisTest(
@@ -405,21 +406,26 @@ def mean_test(
 
 
 def _constant_test(
-    values: Floats, expected: Floats, sampling: Sampling, alternative: str, bounds: tuple[float, float]
+    values: Floats,
+    expected: Floats,
+    sampling: Sampling,
+    alternative: str,
+    bounds: tuple[float, float],
+    null: str,
 ) -> HypothesisTest:
-    """Every score at the top of its range: P ≤ chance^clusters, because P(cluster at the top) ≤ its mean."""
+    """Every score at one end of its range: P ≤ chance^clusters, because P(cluster at the top) ≤ its mean."""
     span = bounds[1] - bounds[0]
     top, bottom = bool((values == bounds[1]).all()), bool((values == bounds[0]).all())
-    worst = (float(expected.max()) - bounds[0]) / span
+    highest, lowest = ((float(limit) - bounds[0]) / span for limit in (expected.max(), expected.min()))
     p_value: float | None = None
-    if alternative == "greater" and top:
-        p_value = worst**sampling.cluster_count
-    elif alternative == "greater" and bottom:
-        p_value = 1.0
+    if top or bottom:
+        tail = (highest if top else 1 - lowest) ** sampling.cluster_count
+        against = "less" if top else "greater"
+        p_value = 1.0 if alternative == against else min(1.0, tail * (1 + (alternative == "two-sided")))
     return HypothesisTest(
         p_value=p_value,
         method="Markov bound over clusters",
-        null=f"the mean is at most {float(expected.max()):g}",
+        null=null,
         alternative=alternative,
         n=len(values),
         clusters=sampling.cluster_count,

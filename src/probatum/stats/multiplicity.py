@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -132,7 +133,7 @@ def rank_intervals(
     table = _table(scores)
     check_level(level)
     check_choice(method, (*METHODS, "bootstrap"), "method")
-    means = table.mean(axis=0)
+    means = np.array([math.fsum(column) for column in table.T]) / len(table)  # equal scores, equal means
     rank = tuple(int(1 + (means > mean).sum()) for mean in means)
     if method == "bootstrap":
         low, high = _bootstrap_ranks(table, clusters, level, samples, seed)

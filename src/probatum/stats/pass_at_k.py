@@ -141,12 +141,15 @@ def _draw(
     few, many, left = few[order], many[order], n[order].astype(np.float64)
     certain = (many + few) > left
     total = np.full(len(n), start)
-    running = np.searchsorted(np.negative(few), np.negative(np.arange(longest)), side="left")
+    ascending = np.negative(few)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        for j, count in enumerate(running):
-            step(total[:count], many[:count] / left[:count])
-            left[:count] -= 1
-            if j % _PATIENCE == _PATIENCE - 1 and (total[:count] == end).all():
+        for start_of in range(0, longest, _PATIENCE):
+            draws = np.arange(start_of, min(start_of + _PATIENCE, longest))
+            running = np.searchsorted(ascending, np.negative(draws), side="left")
+            for count in running.tolist():
+                step(total[:count], many[:count] / left[:count])
+                left[:count] -= 1
+            if (total[: running[-1]] == end).all():
                 break
     total[certain] = end
     result = np.empty(len(n))

@@ -29,6 +29,8 @@ from probatum.stats.result import Interval
 __all__ = ["Perplexity", "bits_per_byte", "corpus_perplexity", "masked_perplexity"]
 
 
+_SLACK = 1e-6
+"""Rounding of a loss a unit: a likelihood is at most 1."""
 _LARGEST = 709.0
 """Exponents below it have a finite power of e."""
 
@@ -110,10 +112,10 @@ def corpus_perplexity(
         raise ValueError(f"{int((losses[~used] != 0).sum())} documents have a loss but no unit")
     if not used.any():
         raise ValueError(f"none of {len(losses)} documents has a unit to score")
-    if (losses < -1e-6 * sizes).any():
+    negative = int((losses < -_SLACK * sizes).sum())
+    if negative:
         raise ValueError(
-            f"{int((losses < -1e-6 * sizes).sum())} losses are negative: give negative log-likelihoods, not "
-            "log-probabilities"
+            f"{negative} losses are negative: give negative log-likelihoods, not log-probabilities"
         )
     total, count = math.fsum(losses[used]), int(sizes[used].sum())
     rate = total / count
@@ -183,8 +185,10 @@ def bits_per_byte(nll: float, byte_count: int) -> float:
     """Total loss in nats as bits a byte of UTF-8: nll / (ln 2 · bytes).
 
     Raises:
-        ValueError: there are no bytes, or the loss is not finite.
+        ValueError: there are no bytes, or the loss is negative or not finite.
     """
     if whole(byte_count, "byte_count") < 1:
         raise ValueError(f"bits per byte need at least 1 byte, not {byte_count!r}")
-    return finite(nll, "nll") / (math.log(2) * byte_count)
+    if finite(nll, "nll") < -_SLACK * byte_count:
+        raise ValueError(f"nll is negative: {nll!r}; give a negative log-likelihood, not a log-probability")
+    return float(nll) / (math.log(2) * byte_count)

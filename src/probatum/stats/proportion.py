@@ -250,11 +250,12 @@ def proportion_test(successes: int, n: int, chance: float, alternative: str = "g
     upper = binomial_tail(successes, n, chance)
     lower = binomial_tail(n - successes, n, 1 - chance)
     p_value = {"greater": upper, "less": lower}.get(alternative)
+    side = {"greater": "at most ", "less": "at least "}.get(alternative, "")
     return HypothesisTest(
         p_value=_two_sided(successes, n, chance) if p_value is None else p_value,
         statistic=successes / n,
         method="exact binomial",
-        null=f"the rate is {'at most ' if alternative == 'greater' else ''}{chance:g}",
+        null=f"the rate is {side}{chance:g}",
         alternative=alternative,
         n=n,
     )

@@ -35,6 +35,7 @@ __all__ = ["BradleyTerry", "Elo", "bradley_terry", "bradley_terry_of_wins", "elo
 
 Given = Battles | Iterable[tuple[Hashable, Hashable, object]]
 _ELEMENTS = 1 << 20
+_FLAT = "the outcomes do not vary about the fit: no standard error"
 _NAMED = 5
 """Models of a part that an error message names."""
 
@@ -90,7 +91,7 @@ class BradleyTerry:
             estimand=f"log odds that {first} beats {second}", seed=self.seed, warnings=self.warnings,
         )  # fmt: skip
         if not variance > 0:
-            return found
+            return replace(found, warnings=found.warnings or (_FLAT,))
         half = t_quantile(self.df, (1 + self.level) / 2) * math.sqrt(variance)
         return replace(found, low=value - half, high=value + half, se=math.sqrt(variance))
 
@@ -106,7 +107,7 @@ class BradleyTerry:
             n=self.n,
             clusters=self.clusters,
             df=self.df,
-            warnings=self.warnings,
+            warnings=found.warnings,
         )
 
     def _place(self, model: Hashable) -> int:
@@ -433,7 +434,7 @@ def _parameter(found: Interval, spread: _Spread, place: int) -> Interval:
         )
     variance = float(spread.covariance[place, place])
     if not variance > 0:
-        return replace(found, warnings=(*found.warnings, *spread.warnings))
+        return replace(found, warnings=(*found.warnings, *(spread.warnings or (_FLAT,))))
     half = t_quantile(spread.df, (1 + found.level) / 2) * math.sqrt(variance)
     value = float(found)
     return replace(found, low=value - half, high=value + half, se=math.sqrt(variance))

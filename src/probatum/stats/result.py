@@ -25,7 +25,7 @@ class Interval:
     """Observations (items, tasks, pairs) in the estimate."""
     se: float | None = None
     clusters: int | None = None
-    """Independent units among the `n`; `None` where every observation is one."""
+    """Independent units among the `n`, as the estimator counted them; `None` where it takes no clusters."""
     df: float | None = None
     """Degrees of freedom of the t quantile; `None` where none was used."""
     missing: Mapping[str, int] = field(default_factory=dict)

@@ -226,9 +226,13 @@ def _share_below(values: Floats, others: Floats) -> Floats:
 def _logit_limits(found: Interval, variance: float) -> Interval:
     value = float(found)
     if math.isnan(variance):
-        return replace(found, warnings=("too few right or wrong answers for a standard error",))
-    if not 0 < value < 1 or variance <= 0:
+        few = "too few right or wrong answers for a standard error"
+        alone = "1 cluster has no standard error: at least 2 independent clusters are needed"
+        return replace(found, warnings=(alone if found.clusters == 1 else few,))
+    if not 0 < value < 1:
         return replace(found, warnings=("confidence separates right from wrong: no standard error",))
+    if variance <= 0:
+        return replace(found, warnings=("right and wrong answers are equally sure: no standard error",))
     se = math.sqrt(variance)
     half = normal_quantile((1 + found.level) / 2) * se / (value * (1 - value))
     odds = math.log(value / (1 - value))

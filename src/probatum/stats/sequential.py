@@ -46,7 +46,8 @@ class EProcess:
     @property
     def e_value(self) -> float:
         """After the last observation (infinite where it is beyond floating point)."""
-        return float(np.exp(self.log_e[-1]))
+        with np.errstate(over="ignore"):
+            return float(np.exp(self.log_e[-1]))
 
     @property
     def p_value(self) -> float:

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from probatum.stats.inputs import check_level, whole
 from probatum.stats.mean import mean_interval
 from probatum.stats.result import Interval
@@ -71,10 +73,12 @@ def win_rate(wins: int, ties: int, losses: int, level: float = 0.95) -> Interval
     counts = [whole(count, name) for count, name in ((wins, "wins"), (ties, "ties"), (losses, "losses"))]
     if not sum(counts):
         raise ValueError("there are no battles: 0 wins, 0 ties and 0 losses")
-    scores = [1.0] * counts[0] + [0.5] * counts[1] + [0.0] * counts[2]
+    scores = np.repeat([1.0, 0.5, 0.0], counts)
     if len(scores) == 1:
         note = "1 battle has no interval"
-        return Interval(value=scores[0], level=check_level(level), method="none", n=1, warnings=(note,))
+        return Interval(
+            value=float(scores[0]), level=check_level(level), method="none", n=1, warnings=(note,)
+        )
     found = mean_interval(scores, level=level, bounds=(0, 1))
     return replace(found, estimand="score against the opponents met, ties count half")
 
