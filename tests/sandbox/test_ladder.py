@@ -23,6 +23,12 @@ def test_every_check_of_the_self_test_holds_where_a_rung_is_proven() -> None:
     assert report.level == next((rung.name for rung in report.rungs if rung.proven), None)
 
 
+def test_a_report_may_end_at_the_level_that_a_sandbox_would_have(sandbox: Sandbox) -> None:
+    report = isolation_report(until_proven=True)
+    assert report.level == sandbox.isolation == report.rungs[-1].name
+    assert not any(rung.proven for rung in report.rungs[:-1])
+
+
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
 def test_bubblewrap_holds_the_same_worker() -> None:
     rung = next(rung for rung in isolation_report(["bubblewrap"]).rungs)

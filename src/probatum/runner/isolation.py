@@ -17,7 +17,7 @@ def consent_message(tasks: Sequence[str]) -> str:
     """Why the run is refused, what would run, and what this machine would hold it with."""
     return (
         f"{', '.join(tasks)} would execute code that the model writes, and nothing allows it. "
-        f"Isolation of this machine: {describe_isolation(isolation_report())}. "
+        f"Isolation of this machine: {describe_isolation(isolation_report(until_proven=True))}. "
         "To allow it, add --allow-code-execution (or set PROBATUM_ALLOW_CODE_EXECUTION=1)"
     )
 
