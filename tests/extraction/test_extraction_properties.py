@@ -154,7 +154,7 @@ def test_a_cut_text_holds_no_stop_string(text: str, stops: list[str]) -> None:
 def test_extractors_have_digests_that_cover_their_fields() -> None:
     digests = {digest(extractor) for extractor in EXTRACTORS}
     assert len(digests) == len(EXTRACTORS)
-    assert digest(FinalNumber(edition=2)) != digest(FinalNumber())
+    assert digest(FinalNumber(edition=1)) != digest(FinalNumber())
 
 
 REPEATED = [

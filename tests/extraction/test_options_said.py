@@ -186,7 +186,7 @@ SAID: list[tuple[str, str | None]] = [
     ("The answer is London", "B"),
     ("Answer: **London**", "B"),
     ('Answer: "London"', "B"),
-    ("It is london, not paris.", None),
+    ("It is london, not paris.", "B"),
     ("Paris is in France. The capital of the UK is London.", "B"),
     ("Answer: The city of London", "B"),
     ("London, of course.", "B"),

@@ -36,6 +36,7 @@ __all__ = [
     "assemble_answer",
     "assemble_completion",
     "assemble_method",
+    "detect_refusal",
     "extract_boxed",
     "extract_code",
     "extract_math",

@@ -55,6 +55,16 @@ class LabelReader:
             re.IGNORECASE,
         )
 
+    def ends_correction(self, folded: str, start: int, stop: int) -> bool:
+        """Whether a label behind `wait` stands for an answer, and is not told more about (`C is wrong`)."""
+        return _SAID.match(folded, stop) is not None or self.first.match(folded, start) is not None
+
+
+_SAID = re.compile(
+    r"[\s)\]}*_`$\"'”’\\]{0,6}(?:[.!?;。；！]|$|\n|,?\s?(?:\b(?:because|since|as|not|instead)\b)|[，,]?\s?(?:因为|而不是|不是))",
+    re.IGNORECASE,
+)
+"""Behind a label that is all of what is said."""
 
 _SUFFIX = r"[dt][iıuü]r\b"
 """Turkish `B'dir`: it is B."""

@@ -76,7 +76,9 @@ def named_text(reader: LabelReader, page: Page) -> list[Candidate] | None:
     for key, label in reader.by_text.items():
         at = lowered.find(key)
         while at >= 0:
-            if _stands_alone(lowered, at, at + len(key)):
+            if _stands_alone(lowered, at, at + len(key)) and not _RULED_OUT.search(
+                page.folded, max(0, start + at - 24), start + at
+            ):
                 found.append(Candidate((label,), start + at, start + at + len(key), "loose:text"))
                 break
             at = lowered.find(key, at + 1)

@@ -74,7 +74,9 @@ _CURRENCY = re.compile(
     r"(?:\\?[$€£¥￥￡￦₹₩₽₱₫₪฿₺]|US\\?\$|\b(?:USD|EUR|GBP|RMB|CNY|INR|JPY|Rs\.?))[ \u00a0]?\Z"
 )
 _SIGNS = "-−–—+"
-_SPOKEN_SIGN = re.compile(r"(?:^|[^0-9)\]\s])\s{0,3}(?P<sign>\b(?:minus|negative)\s|[负負]|零下)\Z", re.IGNORECASE)
+_SPOKEN_SIGN = re.compile(
+    r"(?:^|[^0-9)\]\s])\s{0,3}(?P<sign>\b(?:minus|negative)\s|[负負]|零下)\Z", re.IGNORECASE
+)
 _SUBTRACTS = re.compile(rf"(?:(?:{WORD}|[)\]}}%°.])|[0-9)\]}}%°][ \u00a0])\Z")
 """What stands before a minus that subtracts (`x-7`, `3-7`, `20 -5`)."""
 

@@ -9,11 +9,11 @@ from probatum.extraction.boxes import box_stays_open
 from probatum.extraction.characters import fold, sentence_end
 from probatum.extraction.choices import Choices, Options, default_labels
 from probatum.extraction.evidence import LOOSE, Ambiguous, Extraction, Found, Missing, answer_of
-from probatum.extraction.labels import TERMINATED, Candidate, LabelReader, is_label, reader_of
+from probatum.extraction.labels import Candidate, LabelReader, is_label, read_at, reader_of
 from probatum.extraction.loose_options import edges, named_text, only_label
 from probatum.extraction.marked_options import Page, boxed, declared, phrased, table, verdicts, whole
 from probatum.extraction.markers import ANSWER_MARKERS, own_turn
-from probatum.extraction.phrases import corrected, corrections
+from probatum.extraction.phrases import corrected, corrections, names_choice, on_condition, renewed
 from probatum.extraction.reasoning import Visible, visible
 
 __all__ = ["Choices", "Options", "default_labels", "extract_option", "extract_options", "find_option"]
@@ -118,12 +118,19 @@ def _corrected_by(reader: LabelReader, page: Page, last: Candidate) -> Candidate
         match = reader.opening.match(page.folded, start, end)
         if match is None or not is_label(reader, page.folded, match, end):
             continue
-        if TERMINATED.match(page.folded, match.end("label")) is None:
+        if not reader.ends_correction(page.folded, match.start("label"), match.end("label")):
             continue
         label = reader.by_key[match["label"].casefold()]
         if (label,) != last.labels:
             another = Candidate((label,), *match.span("label"), "phrase:correction")
-    return another
+    for start in renewed(page.folded, last.end, names_choice(page.folded, strong=True)):
+        end = sentence_end(page.folded, start, start + 300)
+        again = read_at(reader, page.folded, start, end, "phrase:correction")
+        if again is None or on_condition(page.folded, again.end):
+            continue
+        if another is None or again.start > another.start:
+            another = again
+    return another if another is not None and another.labels != last.labels else None
 
 
 def _extraction(seen: Visible, candidate: Candidate, answer: str) -> Extraction:

@@ -6,7 +6,15 @@ import re
 from collections import deque
 from functools import lru_cache
 
-__all__ = ["answer_phrases", "corrected", "corrections", "names_choice", "number_phrases"]
+__all__ = [
+    "answer_phrases",
+    "corrected",
+    "corrections",
+    "names_choice",
+    "number_phrases",
+    "on_condition",
+    "renewed",
+]
 
 _BLANK = r"[^\S\n]"
 
@@ -215,7 +223,7 @@ def names_choice(folded: str, *, strong: bool) -> list[int]:
 
 
 _TAKES_BACK = re.compile(
-    r"\b(?:wait|actually|correction|scratch that|oops|I mean(?:t)?|mistake|my bad|error|sorry)\b"
+    r"\b(?:wait(?:,?\s?no)?|actually|correction|scratch that|oops|I mean(?:t)?|mistake|my bad|error|sorry)\b"
     r"|\?\s{0,2}no\b"
     r"|更正|不对|不對|错了|等等|等一下|说错",
     re.IGNORECASE,
@@ -244,10 +252,36 @@ def corrections(folded: str, start: int) -> list[int]:
     return sorted(set(found))
 
 
+_STARTS_AGAIN = re.compile(
+    r"\b(?:wait|actually|scratch that|oops|I meant|my (?:mistake|bad|error)"
+    r"|I (?:misread|miscounted|miscalculated|made an? (?:\w{1,12} )?(?:mistake|error|slip)"
+    r"|was (?:wrong|mistaken)))\b"
+    r"|(?:^|[\n。！？!?，,…])\s{0,3}(?:不对|不對|错了|等等|等一下|更正)|说错了|我(?:算|看|弄)错",
+    re.IGNORECASE,
+)
+"""The writer's own answer is taken back; an error alone may be that of an option."""
+_ON_CONDITION = re.compile(r"[\s)\]*_`$.]{0,4}(?:only )?(?:if|when|unless|provided)\b", re.IGNORECASE)
+
+
+def renewed(folded: str, start: int, announced: list[int]) -> list[int]:
+    """Those of `announced` behind `start` that come after words that take back the answer before `start`.
+
+    `Answer: B. No wait, I misread. Answer: C` announces C.
+    """
+    back = _STARTS_AGAIN.search(folded, start)
+    return [] if back is None else [each for each in announced if each > back.end()]
+
+
+def on_condition(folded: str, end: int) -> bool:
+    """Whether what ends there holds under a condition only (`the answer is B only if`)."""
+    return _ON_CONDITION.match(folded, end) is not None
+
+
 _CORRECTION = re.compile(
     r"\b(?:wait|actually|correction|sorry|hmm|mistake|reconsider(?:ing)?|on second thought|recheck"
     r"|re-check|double.check|let me check|however|instead|scratch that|oops|rather|revis(?:e|ed|ing))\b"
     r"|\bno[,.:;]|\bbut (?:the|my|it|now|in fact|really)\b"
+    r"|\b(?:that|this|which|it)(?:['’]s|\s(?:is|was)) (?:wrong|incorrect|false|not (?:right|correct|true))\b"
     r"|\b(?:final|finally|therefore|thus|hence|in conclusion|in summary|overall|ultimately)\b"
     r"|更正|不对|不對|等等|重新|其实|其實|错了|修正|最终|最后|因此|所以|综上|故",
     re.IGNORECASE,
