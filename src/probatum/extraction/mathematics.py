@@ -371,4 +371,7 @@ def _trimmed(folded: str, span: Span) -> Span:
 def _extraction(seen: Visible, folded: str, span: Span, rule: str) -> Extraction:
     start, end = _trimmed(folded, span)
     complete = bool(folded[end:].strip(" "))
+    formula = _SEGMENT.fullmatch(folded, start, end)
+    if formula is not None and formula.lastgroup is not None:
+        start, end = _trimmed(folded, formula.span(formula.lastgroup))
     return Extraction(seen.text[start:end], rule, (seen.offset + start, seen.offset + end), complete)
