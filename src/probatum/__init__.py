@@ -20,12 +20,13 @@ if TYPE_CHECKING:
     from probatum.core.records import Estimate, Item, Outcome, Request, Response
     from probatum.core.status import Status
     from probatum.runner import EvaluatedRun, evaluate, load_run
-    from probatum.runner.comparing import Comparison, compare
+    from probatum.runner.comparing import Comparison, Gate, compare, gate
 
 __all__ = [
     "Comparison",
     "Estimate",
     "EvaluatedRun",
+    "Gate",
     "Item",
     "Outcome",
     "ProbatumError",
@@ -37,6 +38,7 @@ __all__ = [
     "Task",
     "compare",
     "evaluate",
+    "gate",
     "load_run",
 ]
 
@@ -44,6 +46,7 @@ _HOMES: Final = {
     "Comparison": "runner.comparing",
     "Estimate": "core.records",
     "EvaluatedRun": "runner",
+    "Gate": "runner.comparing",
     "Item": "core.records",
     "Outcome": "core.records",
     "Protocol": "core.protocol",
@@ -54,6 +57,7 @@ _HOMES: Final = {
     "Task": "core.protocol",
     "compare": "runner.comparing",
     "evaluate": "runner",
+    "gate": "runner.comparing",
     "load_run": "runner",
 }
 _PACKAGES: Final = ("benchmarks", "extraction", "models", "prompting", "sandbox", "scoring", "stats", "store")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from probatum.core.canonical import canonical, digest_json
 from probatum.core.protocol import Protocol
@@ -11,6 +11,7 @@ from probatum.core.records import Identity, Item, Outcome, Request, Response, Sa
 from probatum.core.run import Run, RunState, TaskRun
 from probatum.core.status import Status
 from probatum.runner import EvaluatedRun
+from probatum.scoring.tally import count_statuses
 from probatum.store import Store
 from tests.fakes import sums_task
 
@@ -63,9 +64,19 @@ def stored_run(
             [(asked, Response(request=asked.key, text=text)) for _, _, (asked,), _ in rows],
         )
         store.keep_outcomes(id_, task, rows)
-    closed = replace(record, state=RunState.COMPLETE)
+    summed = tuple(_summed(store, id_, task, protocol, score) for task in tasks)
+    closed = replace(record, state=RunState.COMPLETE, tasks=summed)
     store.close_run(closed)
     return EvaluatedRun(closed, store)
+
+
+def _summed(store: Store, run: str, task: TaskRun, protocol: Protocol, score: str) -> TaskRun:
+    """With the estimates of the task's own metrics, where they are of this score."""
+    marks = list(store.marks(run, task.task))
+    metrics = [metric for metric in protocol.task.metrics if metric.score == score]
+    estimates = [asdict(one) for metric in metrics for one in metric.estimate(marks, protocol.task, 0.95)]
+    statuses = {status.value: count for status, count in count_statuses(marks).items()}
+    return replace(task, summary={"estimates": estimates, "statuses": statuses})
 
 
 def _graded(

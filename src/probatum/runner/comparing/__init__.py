@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from probatum.runner.comparing.comparison import Comparison, compare
-from probatum.runner.comparing.gate import Gate, GateVerdict, gate
+from probatum.runner.comparing.gating import Gate, GateVerdict, gate
 from probatum.runner.comparing.naming import find_run
 from probatum.runner.comparing.pairs import Contrast, Decision, PairComparison
 from probatum.runner.comparing.ranking import Ranked, Ranking
