@@ -238,7 +238,7 @@ def _listed(plain: str, group: str, point: str) -> list[tuple[str, int, int]]:
 def _finish_run(folded: str, digits: str, start: int, end: int) -> Iterator[Number]:
     """A digit string with what follows it: exponent, fraction, power of ten, percent, scale."""
     following = _behind().match(folded, end)
-    value = Fraction(digits)
+    value = Fraction(int(digits)) if digits.isdecimal() else Fraction(digits)
     if following is None or following.end() == end:
         yield _finish(folded, value, start, end)
         return

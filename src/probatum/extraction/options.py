@@ -123,7 +123,7 @@ def _corrected_by(reader: LabelReader, page: Page, last: Candidate) -> Candidate
         label = reader.by_key[match["label"].casefold()]
         if (label,) != last.labels:
             another = Candidate((label,), *match.span("label"), "phrase:correction")
-    for start in renewed(page.folded, last.end, names_choice(page.folded, strong=True)):
+    for start in renewed(page.folded, last.end, lambda: names_choice(page.folded, strong=True)):
         end = sentence_end(page.folded, start, start + 300)
         again = read_at(reader, page.folded, start, end, "phrase:correction")
         if again is None or on_condition(page.folded, again.end):

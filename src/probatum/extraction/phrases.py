@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from collections.abc import Callable
 from functools import lru_cache
 
 __all__ = [
@@ -263,13 +264,13 @@ _STARTS_AGAIN = re.compile(
 _ON_CONDITION = re.compile(r"[\s)\]*_`$.]{0,4}(?:only )?(?:if|when|unless|provided)\b", re.IGNORECASE)
 
 
-def renewed(folded: str, start: int, announced: list[int]) -> list[int]:
+def renewed(folded: str, start: int, announced: Callable[[], list[int]]) -> list[int]:
     """Those of `announced` behind `start` that come after words that take back the answer before `start`.
 
     `Answer: B. No wait, I misread. Answer: C` announces C.
     """
     back = _STARTS_AGAIN.search(folded, start)
-    return [] if back is None else [each for each in announced if each > back.end()]
+    return [] if back is None else [each for each in announced() if each > back.end()]
 
 
 def on_condition(folded: str, end: int) -> bool:

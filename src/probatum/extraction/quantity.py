@@ -188,7 +188,7 @@ def _corrected_by(seen: Visible, folded: str, found: Extraction, reading: Readin
         each = _payload(seen, folded, (start, end), "phrase:correction", reading)
         if isinstance(each, Extraction) and each.answer != found.answer:
             another = each
-    for start in renewed(folded, found.span[1] - seen.offset, number_phrases(folded)):
+    for start in renewed(folded, found.span[1] - seen.offset, lambda: number_phrases(folded)):
         end = sentence_end(folded, start, start + 400)
         again = _payload(seen, folded, (start, end), "phrase:correction", reading)
         if not isinstance(again, Extraction) or on_condition(folded, again.span[1] - seen.offset):
