@@ -260,3 +260,25 @@ def test_long_replies_of_the_worst_kind_are_read():
         text = part * (60_000 // len(part))
         find_score(text, (0, 10))
         find_verdict(text, PAIR_LABELS)
+
+
+@pytest.mark.parametrize(
+    ("text", "labels", "right"),
+    [
+        ("[[A]]. Not [[B]].", PAIR_LABELS, "A"),
+        ("Verdict: [[B]], not [[A]]", PAIR_LABELS, "B"),
+        ("[[A > B]]", PAIR_LABELS, "A"),
+        (r"\[\[B\]\]", PAIR_LABELS, "B"),
+        ("Verdict: A B", ["A", "B"], None),
+        ("Verdict: A B C", ["A", "B"], "A"),
+        (
+            "The answer is supported by the text.\nVerdict: NOT SUPPORTED",
+            ["SUPPORTED", "NOT SUPPORTED"],
+            "NOT SUPPORTED",
+        ),
+        ("The answer is supported.", ["SUPPORTED", "NOT SUPPORTED"], "SUPPORTED"),
+    ],
+)
+def test_what_is_said_beside_a_verdict_is_none(text, labels, right):
+    found = find_verdict(text, labels)
+    assert (found.answer if isinstance(found, Extraction) else None) == right

@@ -466,7 +466,7 @@ class _Labels:
     def of(cls, labels: Sequence[str] | Mapping[str, str]) -> _Labels:
         named = dict(labels) if isinstance(labels, Mapping) else {label: label for label in labels}
         cased = len({each.casefold() for each in named}) < len(named)
-        pairs = [(fold(each).strip(), meant) for each, meant in named.items()]
+        pairs = [(_TIGHT.sub(r"\1", fold(each).strip()), meant) for each, meant in named.items()]
         folded = [(each if cased else each.casefold(), meant) for each, meant in pairs if each]
         return cls(tuple(sorted(folded, key=lambda pair: -len(pair[0]))), cased)
 
@@ -480,7 +480,7 @@ class _Labels:
         text = fold(part).strip(
             " \t\n\r*_`\"'“”‘’「」()[]{}<>.:：。,，!！-–—" if whole else " \t\n\r*_`\"'“‘「([{:："
         )
-        text = text if self.cased else text.casefold()
+        text = _TIGHT.sub(r"\1", text if self.cased else text.casefold())
         if not whole and (filler := _FILLER.match(text)) is not None:
             text = text[filler.end() :]
         for written, meant in self.written:
@@ -501,7 +501,15 @@ class _Labels:
                     starts = following.startswith(written) and not _goes_on(following, len(written))
                     if other != meant and starts:
                         return True
-        return False
+        return any(
+            other != meant and trimmed.startswith(written) and not trimmed[len(written) :].strip(_CLOSING)
+            for written, other in self.written
+        )
+
+
+_TIGHT = re.compile(r"\s*([<>=]+)\s*")
+"""`A > B` is `A>B`."""
+_CLOSING = " \t\n*_`\"'”’)]}.,;!"
 
 
 def _goes_on(text: str, end: int) -> bool:

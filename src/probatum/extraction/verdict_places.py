@@ -65,7 +65,10 @@ _NEAR: Final = 200
 _LONGEST_QUOTE: Final = 500
 _LONGEST_TAG: Final = 80
 _FIRST_SENTENCE = re.compile(rf"{_SENTENCE.pattern}|[ \t][–—-][ \t]")
-_TAG = re.compile(r"\[\[([^\[\]\n]{1,80})\]\]")
+_TAG = re.compile(r"\[\[([^\[\]\n]{1,80})\]\]|\\\[\\\[([^\[\]\\\n]{1,80})\\\]\\\]")
+"""Also with the brackets escaped, as Markdown has them."""
+_PUT_ASIDE = re.compile(r"(?:\b(?:not|instead of|rather than)|n['’]t|不是|而非)[\s*_`]{0,4}\Z", re.IGNORECASE)
+"""Before a tag that the judge does not mean (`[[A]], not [[B]]`)."""
 _XML = re.compile(
     r"<(?P<name>(?:final[_-]?)?(?:score|rating|grade|verdict|answer|winner|choice|decision|judge?ment|label|preference))>"
     r"(?P<content>[^<>\n]{1,80})</(?P=name)>",
@@ -130,11 +133,13 @@ def places(folded: str, declared: tuple[str, ...], read: Reader) -> list[Place]:
     tail = len(folded.rstrip(_TAIL))
     for match in deque(_TAG.finditer(folded), _KEPT):
         start, end = match.span()
+        if _PUT_ASIDE.search(folded, max(0, start - 20), start):
+            continue
         tags.append(
             Place(
                 start=start,
                 end=end,
-                answer=read(match[1], True),
+                answer=read(match[1] or match[2], True),
                 rank=marks.rank_of_tag(start, end),
                 tagged=True,
                 quoted=quotes.hold(start, end),
@@ -227,6 +232,10 @@ def _single_quotes(folded: str) -> Iterator[tuple[int, int]]:
             yield start, end
 
 
+_CALLED = re.compile(r"answer[\s*_`]{1,4}(?:is|was)[\s*_`]{0,4}", re.IGNORECASE)
+"""`The answer is supported …`: what a judge says of an answer weighs less than its marked verdict."""
+
+
 class _Quotes:
     """Quotations of a text."""
 
@@ -273,7 +282,9 @@ class _Marks:
             return (
                 1 if self._text[max(0, match.start() - 60) : match.start()].strip(_DECORATION + "\n") else 2
             )
-        return 3 if _FINAL.search(match[0]) or _FINAL.search(lead) else 2
+        if _FINAL.search(match[0]) or _FINAL.search(lead):
+            return 3
+        return 1 if _CALLED.fullmatch(match[0]) else 2
 
     def _lead(self, start: int) -> str | None:
         """What stands between the sentence's beginning and `start`, if that is nothing but a lead-in."""
