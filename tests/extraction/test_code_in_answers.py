@@ -341,3 +341,27 @@ def test_the_span_of_code_with_carriage_returns_is_a_place_in_the_text() -> None
 def test_languages_go_by_several_names(tag: str, language: str) -> None:
     found = extract_code(f"```{tag}\nx;\n```\n```text\nout\n```", language=language)
     assert found.answer == "x;"
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("Try `def f(x): return x + 1`.", "bare:inline"),
+        ("```python def f(x): return x + 1```", "bare:inline"),
+        ("```python\n>>> def f(x):\n...     return x + 1\n>>> f(1)\n2\n```", "fence:block"),
+        (
+            (
+                "```python\nfrom __future__ import annotations\ndef g(x): return x\n```\n"
+                "```python\nfrom __future__ import annotations\ndef f(x): return g(x) + 1\n```"
+            ),
+            "fence:block",
+        ),
+    ],
+)
+def test_code_in_mid_sentence_in_a_session_and_behind_a_future_import(text: str, rule: str) -> None:
+    found = extract_code(text, "f")
+    assert found is not None
+    assert found.rule == rule
+    names: dict[str, Any] = {}
+    exec(found.answer, names)
+    assert names["f"](1) == 2

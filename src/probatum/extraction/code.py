@@ -104,7 +104,26 @@ def _find(text: str, entry_point: str | None, language: str) -> Found:
         span = (seen.offset + start, seen.offset + end)
         rule = "fence:does_not_parse" if parse(answer) is None else "fence:no_entry_point"
         return Extraction(answer, rule, span, fenced[-1].closed)
-    return _indented(shown, seen.offset, entry_point) or Missing("no code")
+    return (
+        _indented(shown, seen.offset, entry_point)
+        or _inline(shown, seen.offset, entry_point)
+        or Missing("no code")
+    )
+
+
+_TICKED = re.compile(r"(?<!`)(?P<ticks>`{1,3})(?:(?:python|py)[ ])?(?P<code>[^`\n]{1,2000})(?P=ticks)(?!`)")
+
+
+def _inline(text: str, offset: int, entry_point: str | None) -> Extraction | None:
+    """The entry point in one line of its own between back-ticks, in mid-sentence."""
+    if entry_point is None:
+        return None
+    for match in reversed(list(_TICKED.finditer(text))):
+        source = parse(match["code"].strip())
+        if source is not None and source.defines(entry_point):
+            start, end = match.span("code")
+            return Extraction(source.text, "bare:inline", (offset + start, offset + end))
+    return None
 
 
 _MARGIN = re.compile(r"(?:^|(?<=\n))(?:(?:[ ]{4}|\t)[^\n]*(?:\n|$)|[ \t]*\n)+")
@@ -221,6 +240,8 @@ def _regions(text: str, start: int, end: int, rule: str, *, closed: bool) -> lis
 
 
 _QUOTED = re.compile(r"(?:[ \t]{0,8}>[^\n]*(?:\n|\Z)|[ \t]*\n)+")
+_SESSION = re.compile(r"^[ \t]*>>> ?(?:async |def |class |@|import |from )", re.MULTILINE)
+"""A definition typed into an interpreter."""
 _QUOTE = re.compile(r"^[ \t]{0,8}>[ ]?", re.MULTILINE)
 """Signs of a quotation in Markdown."""
 
@@ -228,6 +249,9 @@ _QUOTE = re.compile(r"^[ \t]{0,8}>[ ]?", re.MULTILINE)
 def _parse_dedented(code: str) -> Source | None:
     """The code at the left margin; also where only its first line lost its indentation."""
     source = parse(textwrap.dedent(code))
+    if source is None and _SESSION.search(code):
+        shown = textwrap.dedent(code).split("\n")
+        source = parse("\n".join(line[4:] for line in shown if line[:4].rstrip() in (">>>", "...")))
     if source is None and _QUOTED.fullmatch(code):
         source = parse(textwrap.dedent(_QUOTE.sub("", code)))
     first, _, rest = code.partition("\n")
@@ -254,7 +278,10 @@ def _with_needed(decided: _Candidate, others: Sequence[_Candidate]) -> str:
     """The code with what it needs from other parts of the answer, imports and definitions, before it."""
     added = _needed_from(decided.source, [each.source for each in others])
     code = decided.source.text.strip("\n").rstrip()
-    return f"{added}\n\n{code}" if added else code
+    if not added:
+        return code
+    future, rest = _without_future(decided.source)
+    return "\n\n".join(part for part in (future, added, rest.strip("\n").rstrip()) if part)
 
 
 _GIVES = (
