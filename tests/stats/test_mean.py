@@ -239,3 +239,10 @@ def test_scores_that_are_all_at_one_end_speak_against_chance_on_that_side():
     assert (p(zeros, "less"), p(zeros, "greater"), p(zeros, "two-sided")) == (0.75**3, 1.0, 2 * 0.75**3)
     assert stats.mean_test(zeros, 0.25, [0, 0, 1, 1, 2], "less").null == "the mean is at least 0.25"
     assert stats.proportion_test(0, 5, 0.25, "less").null == "the rate is at least 0.25"
+
+
+def test_strata_that_share_their_only_cluster_are_merged_with_others():
+    scores, clusters, strata = [1, 1, 1, 0, 1, 0, 1], [1, 0, 2, 0, 1, 1, 1], [0, 1, 1, 1, 2, 0, 2]
+    found = stats.mean_interval(scores, clusters, strata)
+    assert found.se == pytest.approx(stats.mean_interval(scores, clusters).se)
+    assert "2 of 3 strata have 1 cluster" in found.warnings[0]

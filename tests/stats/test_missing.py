@@ -64,3 +64,9 @@ def test_scores_are_in_order_and_within_their_range():
         stats.paired_missing_bounds({0: 1, 1: 0}, {0: 0, 1: 0})
     with pytest.raises(ValueError, match="2 of 2 scores lie outside 0 … 1"):
         stats.paired_missing_bounds([5, 6], [5, 6])
+
+
+def test_complete_pairs_that_cannot_stand_for_all_are_told():
+    found = stats.paired_missing_bounds([None, 1, 1, 0, 1, 1], [1, 0, 0, None, 0, None])
+    assert found.value == 1 > found.upper
+    assert "outside the bounds" in found.warnings[-1]

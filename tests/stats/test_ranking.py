@@ -226,3 +226,22 @@ def test_battles_that_do_not_vary_say_why_there_is_no_error():
 def test_lopsided_pairs_are_fitted_to_the_last_digits(rare, common):
     _, found = stats.bradley_terry_of_wins([[0, rare], [common, 0]])
     assert found[0] == pytest.approx(math.log(rare / common) / 2, abs=1e-12)
+
+
+@pytest.mark.filterwarnings("error")
+def test_ties_that_explain_everything_have_no_finite_davidson_fit():
+    battles = [(0, 1, "tie"), (1, 2, "a"), (2, 3, "tie"), (2, 0, "tie")]
+    with pytest.raises(ValueError, match="no finite estimate exists"):
+        stats.bradley_terry(battles, "davidson")
+
+
+@pytest.mark.filterwarnings("error")
+def test_davidsons_resamples_without_a_fit_are_counted():
+    battles = [(0, 1, "b")] * 8 + [(0, 1, "a")] * 4 + [(0, 1, "tie")]
+    found = stats.bradley_terry(battles, "davidson", samples=60)
+    assert found.intervals[0].missing["resamples without an estimate"] > 0
+
+
+def test_an_eigenvector_without_a_cycle_of_wins_is_refused():
+    with pytest.raises(ValueError, match="no cycle of wins"):
+        stats.eigenvector_scores(stats.Battles.of([0], [1], ["a"]))

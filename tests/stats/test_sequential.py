@@ -91,3 +91,9 @@ def test_impossible_bets_are_refused():
 @pytest.mark.filterwarnings("error")
 def test_evidence_beyond_floating_point_is_infinite():
     assert stats.e_process([1] * 3000, 0.5).e_value == math.inf
+
+
+def test_a_mean_outside_of_its_limits_is_told():
+    found = stats.confidence_sequence([1] * 200 + [0] * 600)
+    assert not found.low <= found.value <= found.high
+    assert "contradict" in found.warnings[0]

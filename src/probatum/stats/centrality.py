@@ -37,7 +37,7 @@ def eigenvector_scores(battles: Battles, of: str = "wins") -> Floats:
     weakest model scores highest; evalica's `eigen` is that one.
 
     Raises:
-        ValueError: an unknown `of`.
+        ValueError: an unknown `of`, or battles in which no chain of wins comes back to where it began.
     """
     check_choice(of, ("wins", "losses"), "of")
     points = _points(battles)
@@ -67,6 +67,8 @@ def _leading(matrix: npt.NDArray[np.float64]) -> Floats:
     scores = np.full(len(matrix), 1 / len(matrix))
     for _ in range(_STEPS):
         following = (matrix * scores).sum(axis=1)
+        if not following.sum() > 0:
+            raise ValueError("no cycle of wins: the matrix of points has no leading eigenvector")
         following /= following.sum()
         moved = float(np.abs(following - scores).max())
         scores = following

@@ -23,6 +23,9 @@ _SMALL_STEP = 1e-11
 """A step of Newton's method so small that the next would be rounding."""
 _FLAT = 1e-9
 """Curvature, against that at equal odds, below which a maximum is none."""
+_FAR = 200.0
+"""Log odds that no battles can show."""
+_ENDLESS = "no finite estimate exists: ever larger strengths and ties fit these battles ever better"
 _GRADIENT = 1e-12
 """Stop where the gradient is so small against the number of battles (of pairs alone: of surprising wins)."""
 
@@ -74,7 +77,10 @@ def _solve(weights: Floats, gradient: Floats, relative: float = 1e-15) -> Floats
         if float(np.abs(residual).max()) <= limit or inner <= 0:
             break
         image = degree * direction - (weights * direction).sum(axis=1)
-        length = inner / float((direction * image).sum())
+        curvature = float((direction * image).sum())
+        if curvature <= 0:  # nothing is left but rounding
+            break
+        length = inner / curvature
         x += length * direction
         residual -= length * image
         z = residual / degree
@@ -151,6 +157,18 @@ def _davidson_expectations(gap: Floats, nu: float) -> tuple[Floats, Floats]:
     return up / total + tied / 2, tied
 
 
+def _davidson_step(weights: Floats, cross: Floats, own: float, gradient: Floats, slope: float) -> Floats:
+    """Newton's step of the strengths and of ln ν."""
+    if not weights.sum(axis=1).min() > 0:
+        raise ValueError(_ENDLESS)
+    plain, tilted = _solve(weights, gradient), _solve(weights, cross)
+    rest = own - float((cross * tilted).sum())
+    if not rest > 0:
+        raise ValueError(_ENDLESS)
+    eta_step = (slope - float((cross * plain).sum())) / rest
+    return np.asarray(np.r_[plain - eta_step * tilted, eta_step], np.float64)
+
+
 def fit_davidson(wins: Floats, tied: Floats, start: Fit | None) -> Fit:
     """Davidson's model: P(tie) = ν√(πᵢπⱼ)/(πᵢ + πⱼ + ν√(πᵢπⱼ)); Newton on strengths and ln ν."""
     models = len(wins)
@@ -175,6 +193,8 @@ def fit_davidson(wins: Floats, tied: Floats, start: Fit | None) -> Fit:
     value = likelihood(parameters)
     for _ in range(_STEPS):
         gap = parameters[:-1, np.newaxis] - parameters[:-1]
+        if float(np.abs(gap).max()) > _FAR or abs(float(parameters[-1])) > _FAR:
+            raise ValueError(_ENDLESS)
         expected, tie = _davidson_expectations(gap, float(np.exp(parameters[-1])))
         gradient = points - (games * expected).sum(axis=1)
         slope = ties - float((games * tie).sum()) / 2
@@ -183,12 +203,12 @@ def fit_davidson(wins: Floats, tied: Floats, start: Fit | None) -> Fit:
         own = float((games * tie * (1 - tie)).sum()) / 2
         if max(float(np.abs(gradient).max()), abs(slope)) <= _GRADIENT * float(games.sum()):
             break
-        plain, tilted = _solve(weights, gradient), _solve(weights, cross)
-        eta_step = (slope - float((cross * plain).sum())) / (own - float((cross * tilted).sum()))
-        step = np.asarray(np.r_[plain - eta_step * tilted, eta_step], np.float64)
+        step = _davidson_step(weights, cross, own, gradient, slope)
         parameters, value, moved = _climb(parameters, step, value, likelihood)
         if not moved:
             break
+    if float((weights.sum(axis=1) / games.sum(axis=1)).min()) < _FLAT or own < _FLAT * float(games.sum()):
+        raise ValueError(_ENDLESS)
     information = np.zeros((models + 1, models + 1))
     information[:models, :models] = _laplacian(weights)
     information[:models, models] = information[models, :models] = cross

@@ -225,23 +225,27 @@ def _merge_lonely(
     clusters: Integers, cluster_count: int, pools: Integers, pool_count: int
 ) -> tuple[Integers, int, tuple[str, ...]]:
     """Strata of one cluster have no spread of their own: they share one (collapsed strata, conservative)."""
-    cells = np.unique(clusters * pool_count + pools) % pool_count
-    size = np.bincount(cells, minlength=pool_count)
-    lonely = np.flatnonzero(size < 2)  # noqa: PLR2004 - a spread needs two
-    if pool_count == 1 or not lonely.size:
-        return pools, pool_count, ()
-    target = lonely
-    if lonely.size == 1:
-        others = np.where(np.arange(pool_count) == lonely[0], cluster_count + 1, size)
-        target = np.array([lonely[0], int(np.argmin(others))])
-    renamed = np.arange(pool_count)
-    renamed[target] = target[0]
-    _, merged = np.unique(renamed[pools], return_inverse=True)
-    warning = (
-        f"{lonely.size} of {pool_count} strata have 1 cluster and no spread of their own; "
-        "for the standard error they are taken together with others (conservative)"
-    )
-    return merged.astype(np.int64, copy=False), int(merged.max()) + 1, (warning,)
+    merged, count = pools, pool_count
+    warnings: tuple[str, ...] = ()
+    while count > 1:
+        size = np.bincount(np.unique(clusters * count + merged) % count, minlength=count)
+        lonely = np.flatnonzero(size < 2)  # noqa: PLR2004 - a spread needs two
+        if not lonely.size:
+            break
+        note = (
+            f"{lonely.size} of {pool_count} strata have 1 cluster and no spread of their own; "
+            "for the standard error they are taken together with others (conservative)"
+        )
+        warnings = warnings or (note,)
+        target = lonely
+        if lonely.size == 1:
+            others = np.where(np.arange(count) == lonely[0], cluster_count + 1, size)
+            target = np.array([lonely[0], int(np.argmin(others))])
+        renamed = np.arange(count)
+        renamed[target] = target[0]
+        _, codes = np.unique(renamed[merged], return_inverse=True)
+        merged, count = codes.astype(np.int64, copy=False), int(codes.max()) + 1
+    return merged, count, warnings
 
 
 def _weighted_mean(values: Floats, sampling: Sampling) -> float:

@@ -103,6 +103,10 @@ def _spanned(
     warnings = dict.fromkeys((*worst.warnings, *best.warnings))
     if value is None:
         warnings["every score is missing: only the bounds are known"] = None
+    elif not float(worst) - 1e-12 <= value <= float(best) + 1e-12:
+        warnings["the mean of the complete pairs lies outside the bounds: what is missing is not random"] = (
+            None
+        )
     return MissingBounds(
         value=value,
         lower=float(worst),

@@ -182,15 +182,17 @@ def confidence_sequence(
             break
         lows[i] = 0.0 if kept[0] == 0 else targets[kept[0] - 1]
         highs[i] = 1.0 if kept[-1] == len(targets) - 1 else targets[kept[-1] + 1]
-    span = high - low
+    span, mean = high - low, float(values.mean())
+    note = "the mean lies outside the limits: later scores contradict the earlier ones"
     return ConfidenceSequence(
-        value=low + span * float(values.mean()),
+        value=low + span * mean,
         low=low + span * float(lows[-1]),
         high=low + span * float(highs[-1]),
         level=level,
         method="hedged betting confidence sequence",
         n=len(values),
         estimand="mean of the sequence; the limits hold at every stopping time",
+        warnings=() if lows[-1] <= mean <= highs[-1] else (note,),
         lows=low + span * lows,
         highs=low + span * highs,
     )
