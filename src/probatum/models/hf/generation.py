@@ -226,7 +226,7 @@ def _alone(network: Network, sample: Sample, speller: Speller) -> Response:
                 input_ids=torch.tensor([tokens], device=network.device),
                 cache=cache,
                 use_cache=True,
-                logits_to_keep=1,
+                **network.only(1),
             )
             network.computed += len(tokens)
             cache = output.cache

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
+import inspect
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -64,12 +67,14 @@ class Network:
         """Tokens computed so far."""
         self._kept = Kept()
         self._head: Head | None = None
+        self._keeps_logits = "logits_to_keep" in inspect.signature(model.forward).parameters
         self.plain_attention = str(model.config._attn_implementation)  # noqa: SLF001 - it has no other name
         self.difference: float | None = None
         """Largest difference of packed and plain log-probabilities in the trial; `None` without one."""
         self.packed = False
         if attention != "plain":
             self._try_packed(required=attention == "packed")
+            _trim()
 
     @property
     def device(self) -> torch.device:
@@ -118,12 +123,17 @@ class Network:
         count = len(query.targets)
         with torch.inference_mode():
             tokens = torch.from_numpy(query.tokens)[None].to(self.device)
-            logits = self.model(input_ids=tokens, use_cache=False).logits[0, -count:].float()
+            logits = self.model(input_ids=tokens, use_cache=False, **self.only(count)).logits[0, -count:]
+            logits = logits.float()
             targets = torch.from_numpy(query.targets).to(logits.device)
             picked = logits.gather(1, targets[:, None])[:, 0]
             logprobs = picked - logits.logsumexp(1)
             self.computed += len(query.tokens)
             return Answered(number, logprobs.cpu(), bool((picked >= logits.amax(1)).all()))
+
+    def only(self, count: int) -> dict[str, int]:
+        """Asks for the logits of the last places alone, where the model's code can."""
+        return {"logits_to_keep": count} if self._keeps_logits else {}
 
     def hidden(self, one: Pass, kept: Kept | None = None) -> torch.Tensor:
         """Hidden states of a pass after the last norm, shape (n, size)."""
@@ -148,6 +158,10 @@ class Network:
             cap = getattr(self.model.config.get_text_config(), "final_logit_softcapping", None)
             self._head = Head(layer.weight.detach(), getattr(layer, "bias", None), cap)
         return self._head
+
+    def use(self, head: Head) -> None:
+        """Takes another last layer from now on."""
+        self._head = head
 
     def close(self) -> None:
         """Lets the weights go."""
@@ -260,6 +274,12 @@ def out_of_memory(error: BaseException) -> bool:
     return isinstance(error, (MemoryError, torch.OutOfMemoryError)) or (
         isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
     )
+
+
+def _trim() -> None:
+    """Gives what loading and the trial have left to the system, where the C library can: some 30 MB."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _trial(vocabulary_size: int, config: Any) -> list[Query]:

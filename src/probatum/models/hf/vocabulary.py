@@ -25,6 +25,9 @@ PROBES: Final = (
 
 BYTE: Final = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 
+RECENT: Final = 8
+"""Texts that are remembered whole: the options of a question follow each other."""
+
 LINES: Final = 1 << 16
 """Lines that are remembered."""
 
@@ -53,6 +56,7 @@ class HFVocabulary:
         self.end: int | None = tokenizer.eos_token_id
         self.opening = self._read_opening()
         self._lines: dict[str, list[int]] = {}
+        self._recent: dict[str, list[int]] = {}
         self._after = self._whole(SENTINEL)
         self.by_line = self._backend is not None and self._falls_into_lines()
 
@@ -62,6 +66,14 @@ class HFVocabulary:
         Raises:
             UnicodeEncodeError: the text holds half of a surrogate pair.
         """
+        if text in self._recent:
+            return self._recent[text]
+        if len(self._recent) >= RECENT:
+            self._recent.clear()
+        self._recent[text] = found = self._tokens(text)
+        return found
+
+    def _tokens(self, text: str) -> list[int]:
         if not self.by_line:
             text.encode()
             return self._whole(text)
