@@ -168,7 +168,7 @@ class HFVocabulary:
         if any(map(_spans_lines, vocabulary)):
             return False
         self.by_line = True
-        return all(self.encode(probe) == self._whole(probe) for probe in PROBES)
+        return all(self._tokens(probe) == self._whole(probe) for probe in PROBES)
 
 
 def _reader(backend: Any) -> Callable[[str], bytes]:
