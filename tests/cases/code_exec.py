@@ -46,13 +46,20 @@ ENDINGS = {
 """Words in a right value's brackets → how such an execution ends."""
 
 
+def word_of(ours: Execution, expected: str) -> str:
+    """Tests that test nothing are an error, or a failure."""
+    if ours.status is ExecutionStatus.NO_CALLS and begins(expected, "error"):
+        return "error"
+    return "pass" if ours.status is ExecutionStatus.PASSED else "fail"
+
+
 def same_verdict(ours: Any, expected: Any) -> bool:
     """`pass` or `fail`, ended in the way that the brackets name, and within the time that they name."""
     if isinstance(ours, Alone):
         return ours.agrees(str(expected))
     if isinstance(ours, Said) or not isinstance(ours, Execution):
         return isinstance(ours, Said) and begins(str(expected), ours.word)
-    if not begins(str(expected), "pass" if ours.status is ExecutionStatus.PASSED else "fail"):
+    if not begins(str(expected), word_of(ours, str(expected))):
         return False
     for words, statuses in ENDINGS.items():
         if re.search(rf"\({words}", expected) and ours.status not in statuses:
@@ -239,4 +246,6 @@ def passes_for(ours: str, expected: str) -> bool:
 
 @operation("assemble_python", agrees=passes_for)
 def assemble(given: Given) -> str:
-    return assemble_answer(given["prompt"], given["completion"], given.get("entry"))
+    found = extract_code(given["completion"], given.get("entry"))
+    body = given["completion"] if found is None else found.answer
+    return assemble_answer(given["prompt"], body, given.get("entry"))

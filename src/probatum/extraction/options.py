@@ -135,4 +135,7 @@ def _corrected_by(reader: LabelReader, page: Page, last: Candidate) -> Candidate
 
 def _extraction(seen: Visible, candidate: Candidate, answer: str) -> Extraction:
     span = (seen.offset + candidate.start, seen.offset + candidate.end)
-    return Extraction(answer, candidate.rule, span)
+    goes_on = candidate.rule == "phrase:choice" and not seen.text[candidate.end :].strip()
+    return Extraction(
+        answer, candidate.rule, span, complete=not goes_on
+    )  # `Option B` may become `Option B is wrong`

@@ -140,6 +140,11 @@ UNUSABLE = {
     "no key": (401, openai("Missing bearer"), True),
     "no money": (402, openai("Insufficient Balance"), True),
     "no quota left": (429, openai("You exceeded your current quota", code="insufficient_quota"), True),
+    "no quota left, by its words alone": (
+        429,
+        openai("You exceeded your current quota, please check your plan and billing details."),
+        True,
+    ),
     "no credit": (400, openai("Your credit balance is too low to access the API."), True),
     "forbidden": (403, openai("Project may not use this model"), False),
     "no model": (

@@ -39,7 +39,10 @@ FILTER: Final = re.compile(
 )
 QUOTA: Final = re.compile(
     r"insufficient_quota|billing_(not_active|hard_limit)|credit balance"
-    r"|insufficient[ _](balance|credits|funds)|account.{0,20}suspended",
+    r"|insufficient[ _](balance|credits|funds)|(out of|no (more )?) ?credits"
+    r"|account.{0,20}(suspended|deactivated)"
+    # Google says the same of a rate limit
+    r"|^(?![\s\S]*(resource_exhausted|retry in|per[ _]?(minute|hour|day)))[\s\S]*exceeded your current quota",
     re.IGNORECASE,
 )
 NO_MODEL: Final = re.compile(
