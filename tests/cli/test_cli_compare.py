@@ -132,3 +132,15 @@ def test_junit_xml_has_a_case_a_task_and_survives_any_name(tmp_path, probatum_he
         written = ET.fromstring(junit(gate(*runs, 0.1)))
     assert written.find("testsuite/testcase").get("name") == "t\\u0000<&\\u001b"
     assert written.find("testsuite/testcase/error").get("type") == "cannot tell"
+
+
+def test_diff_says_what_differs_first_and_what_it_explains(probatum_here, two):
+    done = probatum_here("diff", *two)
+    assert (done.returncode, done.stderr) == (0, "")
+    for words in ("B - A ", "differs first in: model", "prompts: the same", "! answers: ", "parts of B - A"):
+        assert words in done.stdout
+    found = json.loads(probatum_here("diff", *two, "--json").stdout)
+    assert (found["a"], found["b"]) == tuple(two)
+    (task,) = found["tasks"]
+    assert task["first"] == "model"
+    assert sum(share["value"] for share in task["shares"]) == pytest.approx(task["difference"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from probatum.runner.comparing.comparison import Comparison, compare
+from probatum.runner.comparing.explaining import Explanation, Parting, Share, Step, explain
 from probatum.runner.comparing.gating import Gate, GateVerdict, gate
 from probatum.runner.comparing.naming import find_run
 from probatum.runner.comparing.pairs import Contrast, Decision, PairComparison
@@ -12,12 +13,17 @@ __all__ = [
     "Comparison",
     "Contrast",
     "Decision",
+    "Explanation",
     "Gate",
     "GateVerdict",
     "PairComparison",
+    "Parting",
     "Ranked",
     "Ranking",
+    "Share",
+    "Step",
     "compare",
+    "explain",
     "find_run",
     "gate",
 ]

@@ -15,7 +15,7 @@ from probatum.runner.comparing.protocols import protocol_differences
 from probatum.runner.comparing.ranking import Ranking, rank
 from probatum.runner.result import EvaluatedRun
 
-__all__ = ["Compared", "Comparison", "compare"]
+__all__ = ["Compared", "Comparison", "common_tasks", "compare"]
 
 RANKED: Final = 3
 """So many runs are ranked; two are a pair."""
@@ -118,9 +118,8 @@ def compare(
     Raises:
         UsageError: fewer than two runs, one run twice, no common task, no such task or score.
     """
-    _check(runs, level)
+    chosen = common_tasks(runs, task, level)
     named = [(letter(place), run) for place, run in enumerate(runs)]
-    chosen = _tasks(runs, task)
     pairs: list[PairComparison] = []
     rankings: list[Ranking] = []
     for name in chosen:
@@ -154,6 +153,16 @@ def compare(
         anyway=anyway,
         notes=tuple(_not_shared(named, chosen) if task is None else ()),
     )
+
+
+def common_tasks(runs: Sequence[EvaluatedRun], task: str | Sequence[str] | None, level: float) -> list[str]:
+    """The tasks that the first run shares with another one, or those of them that are asked for.
+
+    Raises:
+        UsageError: fewer than two runs, one run twice, a level out of range, no common task or no such task.
+    """
+    _check(runs, level)
+    return _tasks(runs, task)
 
 
 def _check(runs: Sequence[EvaluatedRun], level: float) -> None:
