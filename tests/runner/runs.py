@@ -32,6 +32,7 @@ class FakeSandbox:
     proven: str | None = "fake"
     isolation: str = "fake"
     environment_digest: str = "0" * 64
+    environment: dict[str, object] = field(default_factory=lambda: {"executor": "fake"})
 
     def execute(self, programs: Iterable[Program]) -> Iterator[Execution]:
         for program in programs:

@@ -150,6 +150,7 @@ def test_programs_need_consent_to_run_again(store, monkeypatch):
         model=FakeModel(reply=lambda _: "    return 1"),
         store=store,
         allow_code_execution=True,
+        cpu_seconds=3.0,  # given, so that no reference solution is measured
     )
     assert len(sandbox.executed) == len(outcomes(store, first.id)) == 10
     with pytest.raises(ConsentError, match=r"^mini_code would execute"):
@@ -169,7 +170,9 @@ def test_a_file_of_whole_programs_is_read_as_such_again(store, tmp_path, monkeyp
     answers.write_text(
         json.dumps({"task_id": first_item(), "solution": "def double(x):\n    return 2 * x\n"}) + "\n"
     )
-    graded, _ = grade(answers, mini_code.TASK, store=store, options=Options(allow_code_execution=True))
+    graded, _ = grade(
+        answers, mini_code.TASK, store=store, options=Options(allow_code_execution=True, cpu_seconds=3.0)
+    )
     (program,) = {one.code for one in sandbox.executed}
     assert program == "def double(x):\n    return 2 * x\n"
     again = rescore(graded.id, store=store, allow_code_execution=True)

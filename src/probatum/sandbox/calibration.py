@@ -66,7 +66,7 @@ def reference_limits(
     measured = {
         f"{environment}:{execution.program}": calibrated_cpu_seconds(execution)
         for execution in (sandbox.execute(missing.values()) if missing else ())
-        if execution.status is ExecutionStatus.PASSED
+        if execution.status is ExecutionStatus.PASSED and execution.cpu_seconds is not None
     }
     if measured:
         known = {**_read(path), **measured}  # another run may have written meanwhile
