@@ -341,6 +341,8 @@ class _Comparison:
 
     def clocks(self, one: Clock, two: Clock) -> Equivalence:
         halves = {one.half, two.half} - {""}
+        if len(halves) == 1 and _of_24_hours(one) == _of_24_hours(two):
+            return _YES
         if one.parts == two.parts:
             return _YES if len(halves) < PAIR else _no("time", "before noon and after noon")
         if halves or len(one.parts) != len(two.parts) or 0 in {*one.parts, *two.parts}:
@@ -540,6 +542,17 @@ def _shape(value: Value) -> Value | Form:
 
 def _ends(value: Collection) -> bool:
     return all(isinstance(item, Scalar) and not item.unit for item in value.items)
+
+
+def _of_24_hours(clock: Clock) -> tuple[int, ...]:
+    """The time with its hour from 0 to 23."""
+    hour, *rest = clock.parts
+    if clock.half and 1 <= hour <= _NOON:
+        hour = hour % _NOON + (_NOON if clock.half == "p" else 0)
+    return (hour, *rest)
+
+
+_NOON: Final = 12
 
 
 def _as_ratio(clock: Clock) -> Ratio:

@@ -103,9 +103,38 @@ def clean(text: str) -> str:
             text = _CIRCLED.sub(r"\\text{circled\1}", text)
         text = _DELIMITERS.sub(" ", text)
     text = text.strip().strip("*`").strip()
+    if "." in text or "\\dot" in text:
+        text = _periodic(text)
     while text and text[-1] in ".,;:" and not text.endswith("\\" + text[-1]):
         text = text[:-1].rstrip()
     return text
+
+
+_DOTTED: Final = re.compile(
+    r"(?<=\.)(?P<plain>\d*)\\dot\s?\{?(?P<first>\d)\}?(?:(?P<between>\d*)\\dot\s?\{?(?P<last>\d)\}?)?"
+)
+"""A period between dots, as China and Britain write it."""
+_BRACKETED: Final = re.compile(r"(?<![\d.])(\d+\.|0\.\d{1,40})\((\d{1,40})\)(?![\d^(])")
+"""A period in brackets, as in `0.1(6)`."""
+_GOES_ON: Final = re.compile(r"(?P<number>\d*\.(?P<digits>\d{1,200}))\s?(?:\.{3,}|…|\\[lc]?dots)$")
+_PERIOD: Final = re.compile(r"\d*?(?P<period>\d{1,20}?)(?P=period)+")
+_LONG_ENOUGH: Final = 3
+"""Digits that show a period."""
+
+
+def _periodic(text: str) -> str:
+    r"""Decimals that go on for ever, as `\overline` has them; other dots that go on are kept."""
+    text = _BRACKETED.sub(r"\1\\overline{\2}", text)
+    text = _DOTTED.sub(
+        lambda m: f"{m['plain']}\\overline{{{m['first']}{m['between'] or ''}{m['last'] or ''}}}", text
+    )
+    found = _GOES_ON.search(text)
+    if found is None:
+        return re.sub(r",\s*\.{3,}$", r", \\ldots", text)
+    shown = _PERIOD.fullmatch(found["digits"])
+    if shown is None or len(found["digits"]) < _LONG_ENOUGH:
+        return text[: found.end("number")] + r"\ldots"
+    return text[: found.end("number")] + rf"\overline{{{shown['period']}}}"
 
 
 _TOKEN: Final = re.compile(
@@ -115,7 +144,7 @@ _TOKEN: Final = re.compile(
     |(?P<grouped>[1-9]\d{{0,2}}(?:(?:,\\!\s?|\{{,\}}|\\,|\\\ |,\\\s)\d{{3}})+(?!\d)(?:\.\d+)?)
     |(?P<commas>[1-9]\d{{0,2}}(?:,\d{{3}})+(?![\d])(?:\.\d+)?)
     |(?P<blanks>[1-9]\d{{0,2}}(?:[ \u00a0]\d{{3}})+(?![\d])(?:\.\d+)?)
-    |(?P<clock>\d{{1,2}}:[0-5]\d(?::[0-5]\d)?(?![\d:.])(?:\s?(?P<half>[ap])\.?\s?m\b\.?)?)
+    |(?P<clock>\d{{1,2}}:[0-5]\d(?::[0-5]\d)?(?![\d:.])(?:\s?(?P<half>[apAP])\.?\s?[mM]\b\.?)?)
     |(?P<number>(?:\d+(?:\.\d*)?|\.\d+)
          (?:\\overline\s?\{{(?P<repeat>\d{{1,40}})\}}|[eE][-+]?\d{{1,6}}(?![\d.a-zA-Z]))?)
     |(?P<text>\\(?P<font>{TEXT_COMMANDS})\s{{0,4}}(?:\{{(?P<inside>(?:[^{{}}]|\{{[^{{}}]{{0,80}}\}}){{0,300}})\}}
@@ -125,7 +154,7 @@ _TOKEN: Final = re.compile(
     |(?P<end>\\end\s?\{{[a-zA-Z*]{{1,20}}\}})
     |(?P<command>\\(?:[a-zA-Z]+|.))
     |(?P<letters>[a-zA-Z]+)
-    |(?P<foreign>[^\W\d_]+)
+    |(?P<foreign>(?:或者|以及|并且|[或和且与及])(?=[a-zA-Z])|[^\W\d_]+)
     |&(?=\s*(?:[=<>&]|\\(?:le|ge|leq|geq|ne|neq|approx|lt|gt)(?![a-zA-Z])))
     |(?P<relation><=|>=|=<|=>|!=|==|:=|[<>=])
     |(?P<sign>\*\*|.)""",
@@ -197,6 +226,8 @@ class _Lexer:
             self.depth = max(0, self.depth - 1)
         if sign in CURRENCIES:
             self.add("currency", CURRENCIES[sign])
+        elif sign == "¢":
+            self.add("word", "cents")
         elif sign == "**":
             self.add("^", sign)
         else:
@@ -276,13 +307,16 @@ class _Lexer:
     def _after_number(self) -> bool:
         return bool(self.found) and self.found[-1].kind in {"number", "}", ")"}
 
+    def _after_per(self) -> bool:
+        return [each.kind for each in self.found[-2:]] == ["word", "/"]
+
     def letters(self, letters: str, end: int) -> None:
         lower = letters.lower()
         if len(letters) == 1:
             self.add("name", letters)
         elif lower in JOINS:
             self.add("join", JOINS[lower])
-        elif letters == "min" and self.spaced and self._after_number():
+        elif letters == "min" and ((self.spaced and self._after_number()) or self._after_per()):
             self.add("word", letters)
         elif letters in FUNCTION_NAMES:
             self.add("function", FUNCTION_NAMES[letters])

@@ -712,7 +712,7 @@ class Parser(Cursor):
 
     def clock(self, token: Token) -> Value:
         """12:30, perhaps with the half of the day."""
-        found = re.fullmatch(r"(\d+):(\d+)(?::(\d+))?\s*(?:([ap]).*)?", token.text, re.DOTALL)
+        found = re.fullmatch(r"(\d+):(\d+)(?::(\d+))?\s*(?:([ap]).*)?", token.text.lower(), re.DOTALL)
         if found is None:
             raise Unreadable("no time of day")
         half = found[4] or ""

@@ -12,6 +12,7 @@ from probatum.scoring.math.forms import TooLarge, counted
 from probatum.scoring.math.lexer import Unreadable, clean, tokens_of
 from probatum.scoring.math.parser import Parser
 from probatum.scoring.math.regions import EVERYTHING, NOTHING
+from probatum.scoring.math.units import read_unit
 from probatum.scoring.math.values import Scalar, Text, Value
 
 __all__ = ["Answer", "read_answer"]
@@ -97,6 +98,8 @@ def read_answer(text: str) -> Answer:
     family = _FAMILY.search(writing)
     body = writing[: family.start()] if family is not None else writing
     value, problem, undefined = _parsed(body)
+    if value is None and (value := _measured(body)) is not None:
+        return Answer(writing, letters, plain, (value,))
     if value is None:
         words = _WORDS.fullmatch(_MARKED.sub(r"\1", writing)) is not None
         return Answer(writing, letters, plain, (Text(letters, understood=words),), problem, undefined)
@@ -124,11 +127,18 @@ def _other_readings(writing: str) -> Iterator[Value]:
         second = _parsed(writing.replace(",", ", "))[0]
         if second is not None:
             yield second
+    measured = _measured(writing)
+    if measured is not None:
+        yield measured
+
+
+def _measured(writing: str) -> Value | None:
+    """A number with a letter as its unit: `5 m`, `5 m/s`."""
     letter = _LETTER_UNIT.fullmatch(writing)
-    if letter is not None:
-        second = _parsed(letter["number"])[0]
-        if isinstance(second, Scalar):
-            yield replace(second, unit=letter["unit"])
+    if letter is None or ("/" in letter["unit"] and read_unit(letter["unit"]) is None):
+        return None
+    number = _parsed(letter["number"])[0]
+    return replace(number, unit=letter["unit"]) if isinstance(number, Scalar) else None
 
 
 _GROUPS: Final = re.compile(r"\d{1,3}(?:,\d{3})+")
@@ -139,7 +149,8 @@ _FAMILY: Final = re.compile(
 )
 _LETTER_UNIT: Final = re.compile(
     r"(?P<number>-?[\d.,]+(?:\s*(?:\\times|\\cdot)\s*10\^\{?-?\d+\}?\s"
-    r"|(?<=[.,]\d)|(?<=[.,]\d\d)|(?<=[.,]\d\d\d)|\s))\s?(?P<unit>[mgshLlNJWVAK](?:\^\{?[23]\}?)?)"
+    r"|(?<=[.,]\d)|(?<=[.,]\d\d)|(?<=[.,]\d\d\d)|\s))\s?"
+    r"(?P<unit>[mgshLlNJWVAK](?:\^\{?[23]\}?)?(?:\s?/\s?[a-zA-Z]{1,4}(?:\^\{?[23]\}?)?)?)"
 )
 _BRACKETS: Final = re.compile(r"[(\[{]")
 _MARKED: Final = re.compile(r"\\(?:text|textbf|textit|textrm|mbox|mathrm|mathbf|operatorname)\s?\{([^{}]*)\}")
