@@ -6,7 +6,7 @@ A field that is not known says "unknown"; none is left out.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,10 +14,11 @@ from probatum.core.records import Estimate
 from probatum.core.run import Run, TaskRun
 from probatum.core.status import Status
 from probatum.report.escaping import escape_markdown
+from probatum.report.validity import run_faults
 from probatum.runner.result import task_estimates
 from probatum.scoring.audit import ExtractionAudit
 
-__all__ = ["EXTRACTION_BOUNDS", "Card", "make_card"]
+__all__ = ["EXTRACTION_BOUNDS", "Card", "make_card", "shown_value"]
 
 UNKNOWN = "unknown"
 
@@ -51,7 +52,7 @@ class Card:
         for title, fields in self.sections.items():
             lines += [f"## {escape_markdown(title)}", ""]
             lines += [
-                f"- **{escape_markdown(name)}**: {escape_markdown(_shown(value))}"
+                f"- **{escape_markdown(name)}**: {escape_markdown(shown_value(value))}"
                 for name, value in fields.items()
             ]
             lines.append("")
@@ -59,7 +60,11 @@ class Card:
 
 
 def make_card(
-    run: Run, *, decision: str | None = None, audits: Mapping[str, ExtractionAudit] | None = None
+    run: Run,
+    *,
+    decision: str | None = None,
+    audits: Mapping[str, ExtractionAudit] | None = None,
+    faults: Sequence[str] = (),
 ) -> Card:
     """The card of a run.
 
@@ -67,7 +72,9 @@ def make_card(
         run: as the store has it.
         decision: what the evaluation is to decide, in the user's words.
         audits: task → audit of how its answers were read, where one was made.
+        faults: invariants that the run's samples break, beside those that the record itself shows.
     """
+    broken = tuple(dict.fromkeys((*run_faults(run), *faults)))
     sections: dict[str, dict[str, object]] = {
         "Decision": {
             "decision": decision or UNKNOWN,
@@ -107,9 +114,17 @@ def make_card(
         "extraction audit": "made" if audits else f"{UNKNOWN}: not made",
         "execution date": f"{_known(run.created)} to {_known(run.updated)}",
         "state": run.state.value,
+        "invariants": f"INVALID: {'; '.join(broken)}" if broken else _unbroken(run),
         "known limits": "; ".join(_limits(run)) or UNKNOWN,
     }
     return Card(run.id, sections)
+
+
+def _unbroken(run: Run) -> str:
+    """What no broken invariant says: nothing of a run that claims no numbers."""
+    if not all(task.summary for task in run.tasks):
+        return f"{UNKNOWN}: the run is {run.state.value}"
+    return "all hold: counts add up, rates and intervals lie in their ranges"
 
 
 def _model(run: Run) -> dict[str, object]:
@@ -324,7 +339,8 @@ def _known(value: object) -> object:
     return UNKNOWN if value in (None, "", {}, []) else value
 
 
-def _shown(value: object) -> str:
+def shown_value(value: object) -> str:
+    """A field's value as one text."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
