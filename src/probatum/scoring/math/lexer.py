@@ -116,7 +116,7 @@ _DOTTED: Final = re.compile(
 """A period between dots, as China and Britain write it."""
 _BRACKETED: Final = re.compile(r"(?<![\d.])(\d+\.|0\.\d{1,40})\((\d{1,40})\)(?![\d^(])")
 """A period in brackets, as in `0.1(6)`."""
-_GOES_ON: Final = re.compile(r"(?P<number>\d*\.(?P<digits>\d{1,200}))\s?(?:\.{3,}|…|\\[lc]?dots)$")
+_GOES_ON: Final = re.compile(r"\.(?P<digits>\d{1,200})\s?(?:\.{3,}|…|\\[lc]?dots)$")
 _PERIOD: Final = re.compile(r"\d*?(?P<period>\d{1,20}?)(?P=period)+")
 _LONG_ENOUGH: Final = 3
 """Digits that show a period."""
@@ -133,8 +133,8 @@ def _periodic(text: str) -> str:
         return re.sub(r",\s*\.{3,}$", r", \\ldots", text)
     shown = _PERIOD.fullmatch(found["digits"])
     if shown is None or len(found["digits"]) < _LONG_ENOUGH:
-        return text[: found.end("number")] + r"\ldots"
-    return text[: found.end("number")] + rf"\overline{{{shown['period']}}}"
+        return text[: found.end("digits")] + r"\ldots"
+    return text[: found.end("digits")] + rf"\overline{{{shown['period']}}}"
 
 
 _TOKEN: Final = re.compile(
