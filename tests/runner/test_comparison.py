@@ -18,7 +18,7 @@ from probatum.core.errors import UsageError
 from probatum.core.records import Identity, Sampling
 from probatum.core.status import Status
 from probatum.core.strictjson import strict_text
-from probatum.runner.comparing import Decision, compare, find_run
+from probatum.runner.comparing import Decision, compare, find_run, find_runs
 from probatum.runner.comparing.naming import letter
 from probatum.runner.comparing.pairs import detectable_effect, shown
 from probatum.store import open_store
@@ -329,6 +329,20 @@ def test_runs_are_found_by_id_by_latest_and_by_the_name_of_their_model(store):
     assert {find_run(store, name).id for name in (run.id, run.id[:6], "latest", "a", "fake/a")} == {run.id}
     with pytest.raises(UsageError, match="no run 'nobody'"):
         find_run(store, "nobody")
+
+
+def test_models_are_compared_on_their_newest_runs_of_a_task_that_both_have(store):
+    def at(minute: int, name: str, *tasks: str) -> str:
+        run = stored_run(store, name, {task: bits("10") for task in tasks}).record
+        store.close_run(replace(run, updated=f"2026-11-30T10:{minute:02}:00Z"))
+        return run.id
+
+    old, chess, both = at(1, "a", "sums"), at(2, "a", "chess"), at(3, "b", "sums", "go")
+    go = at(4, "a", "go")
+    assert [run.id for run in find_runs(store, ["a", "b"])] == [go, both]
+    assert [run.id for run in find_runs(store, ["a", "b"], ["sums"])] == [old, both]
+    assert [run.id for run in find_runs(store, ["a", "b"], ["chess"])] == [go, both]
+    assert [run.id for run in find_runs(store, [chess, "b"])] == [chess, both]
 
 
 def test_letters_go_on_behind_z():

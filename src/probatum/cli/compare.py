@@ -12,7 +12,7 @@ from probatum.cli.output import print_json
 from probatum.core.comparability import Comparability
 from probatum.core.records import Estimate
 from probatum.runner import EvaluatedRun
-from probatum.runner.comparing import Comparison, Contrast, PairComparison, Ranking, compare, find_run
+from probatum.runner.comparing import Comparison, Contrast, PairComparison, Ranking, compare, find_runs
 from probatum.store import open_store
 
 __all__ = ["command", "print_comparison"]
@@ -53,7 +53,7 @@ def command(
     opened = open_store(store or DEFAULT_STORE, create=False)
     try:
         found = compare(
-            *(EvaluatedRun(find_run(opened, name), opened) for name in runs),
+            *(EvaluatedRun(run, opened) for run in find_runs(opened, runs, tasks)),
             task=tasks or None,
             score=score,
             answered=answered,

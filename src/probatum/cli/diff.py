@@ -10,7 +10,7 @@ from probatum.cli.options import DEFAULT_STORE, json_option, store_option
 from probatum.cli.output import print_json
 from probatum.core.strictjson import strict_json
 from probatum.runner import EvaluatedRun
-from probatum.runner.comparing import Explanation, Share, Step, explain, find_run
+from probatum.runner.comparing import Explanation, Share, Step, explain, find_runs
 from probatum.store import open_store
 
 __all__ = ["command"]
@@ -33,7 +33,7 @@ def command(
     """Say why run B scores otherwise than run A: the first thing that differs, and how much each explains."""
     opened = open_store(store or DEFAULT_STORE, create=False)
     try:
-        first, second = (EvaluatedRun(find_run(opened, name), opened) for name in (a, b))
+        first, second = (EvaluatedRun(run, opened) for run in find_runs(opened, (a, b), tasks))
         found = explain(first, second, task=tasks or None, score=score, level=level)
     finally:
         opened.close()

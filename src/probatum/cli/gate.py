@@ -12,7 +12,7 @@ from probatum.cli.options import DEFAULT_STORE, json_option, store_option
 from probatum.cli.output import print_json, write_text
 from probatum.core.errors import ProbatumError, UsageError
 from probatum.runner import EvaluatedRun
-from probatum.runner.comparing import Gate, GateVerdict, find_run, gate
+from probatum.runner.comparing import Gate, GateVerdict, find_runs, gate
 from probatum.store import open_store
 
 __all__ = ["command", "junit"]
@@ -75,9 +75,10 @@ def command(
     """
     opened = open_store(store or DEFAULT_STORE, create=False)
     try:
+        first, second = find_runs(opened, (run, baseline), tasks)
         found = gate(
-            EvaluatedRun(find_run(opened, run), opened),
-            EvaluatedRun(find_run(opened, baseline), opened),
+            EvaluatedRun(first, opened),
+            EvaluatedRun(second, opened),
             max_drop,
             task=tasks or None,
             score=score,

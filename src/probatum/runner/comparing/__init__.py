@@ -5,7 +5,7 @@ from __future__ import annotations
 from probatum.runner.comparing.comparison import Comparison, compare
 from probatum.runner.comparing.explaining import Explanation, Parting, Share, Step, explain
 from probatum.runner.comparing.gating import Gate, GateVerdict, gate
-from probatum.runner.comparing.naming import find_run
+from probatum.runner.comparing.naming import find_run, find_runs
 from probatum.runner.comparing.pairs import Contrast, Decision, PairComparison
 from probatum.runner.comparing.ranking import Ranked, Ranking
 
@@ -25,5 +25,6 @@ __all__ = [
     "compare",
     "explain",
     "find_run",
+    "find_runs",
     "gate",
 ]
