@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import json
+import sqlite3
+
+import pytest
+
+
+@pytest.fixture
+def two_runs(probatum_here):
+    for model in ("constant/A", "random/1"):
+        assert probatum_here("run", "mini", "--model", model, "--limit", 8).returncode == 0
+    return probatum_here
+
+
+@pytest.mark.parametrize(
+    ("arguments", "file", "begins"),
+    [
+        (("latest", "-o", "r.html"), "r.html", "<!DOCTYPE html>\n"),
+        (("latest", "-o", "r.HTM"), "r.HTM", "<!DOCTYPE html>\n"),
+        (("constant/A", "random/1", "-o", "r.md"), "r.md", "# Evaluation report: constant/A, random/1\n"),
+        (("latest", "-o", "r.json"), "r.json", "{\n"),
+        (("latest", "-o", "r.txt", "--format", "md", "--language", "zh"), "r.txt", "# 评测报告"),
+    ],
+)
+def test_the_name_of_the_file_says_what_is_written(two_runs, work, arguments, file, begins):
+    done = two_runs("report", *arguments)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (work / file).read_text(encoding="utf-8").startswith(begins)
+
+
+def test_without_a_file_the_report_is_all_that_stdout_has(two_runs):
+    assert two_runs("report", "latest").stdout.startswith("<!DOCTYPE html>")
+    plain = json.loads(two_runs("report", "latest", "constant/A", "--format", "json").stdout)
+    assert [run["model"] for run in plain["runs"]] == ["random/1", "constant/A"]
+    assert plain["comparison"]["pairs"][0]["items"]["paired"] == 8
+
+
+def test_the_extraction_audit_stands_in_the_card(two_runs):
+    done = two_runs("report", "latest", "--format", "md", "--extraction-audit")
+    assert "*mini: extraction*" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("latest", "-o", "report"), "does not say what to write"),
+        (("latest", "latest"), "is given twice"),
+        (("nothing",), "nothing"),
+        (("latest", "-o", "no/such/folder.html"), "cannot be written"),
+        (("latest", "--language", "xx"), "'xx'"),
+        ((), "RUNS"),
+    ],
+)
+def test_what_cannot_be_done_is_told_in_one_line(two_runs, arguments, said):
+    done = two_runs("report", *arguments)
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_an_invalid_run_is_written_and_the_exit_status_says_so(two_runs, work):
+    store = sqlite3.connect(work / "probatum.db")
+    with store:
+        changed = store.execute("delete from outcomes where rowid in (select min(rowid) from outcomes)")
+        assert changed.rowcount == 1
+    store.close()
+    done = two_runs("report", "constant/A", "random/1", "-o", "r.html")
+    assert done.returncode == 3
+    assert "INVALID" in done.stderr
+    assert "INVALID" in (work / "r.html").read_text()
