@@ -165,3 +165,8 @@ def test_rephrased_benchmarks_escape_n_grams_in_part():
     itself = scan(fields, asked, 13)
     checkable = len(asked) - itself.counts[Overlap.NOT_CHECKABLE]
     assert itself.counts[Overlap.INPUT] + itself.counts[Overlap.INPUT_AND_LABEL] == checkable > 100
+
+
+def test_signs_of_full_width_are_the_same_question() -> None:
+    assert same_question({"q": "2+2?"}, {"q": "２＋２？"})
+    assert not same_question({"q": "2+2?"}, {"q": "２－２？"})

@@ -12,6 +12,7 @@ from probatum.core.status import Status
 from probatum.scoring.free_answers import (
     AnswerIncluded,
     AnswerOverlap,
+    OverlapScores,
     answer_overlap,
     includes_answer,
     qa_text,
@@ -85,3 +86,12 @@ def test_scorers_grade_items_and_name_the_broken_ones() -> None:
     assert AnswerIncluded().grade(item, 0, said).scores == {"included": 1.0}
     broken = Item(id="1", fields={}, targets=("???",))
     assert AnswerOverlap().grade(broken, 0, said).status is Status.INVALID_ITEM
+
+
+def test_initials_and_numbers_are_said_by_what_they_are() -> None:
+    assert includes_answer("He lives in the U.S.A.", ["USA"])
+    assert includes_answer("at 5 p.m. sharp", ["5 pm"])
+    assert answer_overlap("2", ["2.0"]) == OverlapScores(1.0, 1.0)
+    assert answer_overlap("1,000", ["1000.00"]) == OverlapScores(1.0, 1.0)
+    assert answer_overlap("3.5", ["35"]) == OverlapScores(0.0, 0.0)
+    assert answer_overlap("2.0 m", ["2"]).exact == 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -72,7 +73,8 @@ _OPERATOR = re.compile(r"[+−*×÷<>=^%]|(?<=\d)\s?[-/]|[-/](?=\s?\d)")
 
 def _signs(text: str) -> tuple[str, ...]:
     """Words, and the signs of arithmetic."""
-    spaced = _OPERATOR.sub(lambda match: f" {_OPERATORS[match[0].strip()]} ", text)
+    folded = unicodedata.normalize("NFKC", text)
+    spaced = _OPERATOR.sub(lambda match: f" {_OPERATORS[match[0].strip()]} ", folded)
     return tuple(tokenise(spaced, "auto"))
 
 

@@ -30,12 +30,14 @@ _JOINT = frozenset(".,:/'’")
 def qa_text(text: str) -> str:
     """Lower case, no punctuation of any script, no English articles, single blanks.
 
-    Numbers stay whole, `C++` and `C#` what they are, and an article that is the whole text.
+    `U.S.A.` is one word. Numbers stay whole, `C++` and `C#` what they are, and an article that is the
+    whole text.
 
     >>> qa_text("“The New York” –"), qa_text("-9.4%"), qa_text("1,000 people.")
     ('new york', '-9.4', '1000 people')
     """
     folded = fold_case(fold_width(text)).replace("\u2212", "-")
+    folded = _INITIALS.sub(lambda match: match[0].replace(".", ""), folded)
     kept = "".join(
         sign if not _is_punctuation(sign) or _is_part(folded, place) else " "
         for place, sign in enumerate(folded)
@@ -44,6 +46,7 @@ def qa_text(text: str) -> str:
     return collapse_blanks(_ARTICLE.sub(" ", plain)) or plain
 
 
+_INITIALS = re.compile(r"(?<![\w.])[^\W\d_](?:\.[^\W\d_])+\.?(?!\w)")
 _ARTICLE = re.compile(r"(?<!\S)(?:a|an|the)(?!\S)")
 _GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
 
@@ -88,6 +91,9 @@ def answer_overlap(answer: str, targets: Sequence[str]) -> OverlapScores:
     usable = [qa_text(target) for target in targets if not target.strip() or qa_text(target)]
     if not usable:
         raise UsageError(f"no usable reference among {list(targets)!r}: mend the item")
+    value = parse_number(answer)
+    if value is not None and value in map(parse_number, targets):
+        return OverlapScores(1.0, 1.0)
     said = qa_text(answer)
     return OverlapScores(float(said in usable), max(_f1(said, target) for target in usable))
 

@@ -153,3 +153,9 @@ def test_measures_of_words_have_the_values_of_their_definitions() -> None:
 )
 def test_three_sentences_equally_long_with_no_word_twice(text: str, holds: bool) -> None:
     assert equal_sentences_of_different_words(text) is holds
+
+
+def test_typographic_apostrophes_and_hyphens_are_the_plain_ones() -> None:
+    assert occurrences("don't", "I don’t send an e‑mail.") == 1
+    assert occurrences("e-mail", "I don’t send an e‑mail.") == 1
+    assert occurrences("don’t", "I don't.") == 1

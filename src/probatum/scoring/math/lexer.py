@@ -105,9 +105,10 @@ def clean(text: str) -> str:
     text = text.strip().strip("*`").strip()
     if "." in text or "\\dot" in text:
         text = _periodic(text)
-    while text and text[-1] in ".,;:" and not text.endswith("\\" + text[-1]):
-        text = text[:-1].rstrip()
-    return text
+    end = len(text)
+    while end and (text[end - 1].isspace() or (text[end - 1] in ".,;:" and text[end - 2 : end - 1] != "\\")):
+        end -= 1
+    return text[:end]
 
 
 _DOTTED: Final = re.compile(

@@ -30,6 +30,9 @@ _ASCII_WORD: Final = re.compile(r"\w+")
 _JOINERS: Final = "\u200c\u200d"  # within words of Persian and of Indian scripts
 
 
+_ALIKE: Final = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "\u2010": "-", "\u2011": "-"})
+
+
 @lru_cache(maxsize=1)
 def _marks() -> str:
     r"""Every combining mark, for a character class: `\w` has none of them, and would split at each."""
@@ -87,11 +90,13 @@ def capital_words(text: str) -> list[str]:
 def occurrences(phrase: str, text: str) -> int:
     r"""How often a word or phrase occurs as whole words, in any case; blanks in it match any white space.
 
+    Typographic apostrophes and hyphens are the plain ones.
+
     >>> occurrences("art", "Start each part with art."), occurrences("C++", "I like c++.")
     (1, 1)
     """
-    body = r"\s+".join(re.escape(part) for part in phrase.split())
-    return sum(1 for _ in re.finditer(rf"(?<!\w){body}(?!\w)", text, re.IGNORECASE))
+    body = r"\s+".join(re.escape(part) for part in phrase.translate(_ALIKE).split())
+    return sum(1 for _ in re.finditer(rf"(?<!\w){body}(?!\w)", text.translate(_ALIKE), re.IGNORECASE))
 
 
 def first_letters(sentences: Sequence[str]) -> list[str]:
