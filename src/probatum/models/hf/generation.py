@@ -103,8 +103,7 @@ class _Prompts:
             )
             hidden = self._network.hidden(one, kept)
         assert hidden is not None  # noqa: S101 - at least the last token is computed
-        with torch.inference_mode():
-            self._logits = self._network.head.logits(hidden[-1:])[0].cpu().numpy()
+        self._logits = self._network.logits(hidden[-1:])[0]
         self._tokens, self._kept = prompt, kept
         return kept, self._logits
 
@@ -114,8 +113,7 @@ def _step(network: Network, active: Sequence[_Cohort], speller: Speller) -> Iter
     tokens = np.array([sample.token for cohort in active for sample in cohort.samples])
     positions = np.array([sample.position for cohort in active for sample in cohort.samples])
     hidden = network.rows(tokens, positions, _Step(active))
-    with torch.inference_mode():
-        logits = network.head.logits(hidden).cpu().numpy()
+    logits = network.logits(hidden)
     row = 0
     for cohort in active:
         cohort.steps += 1

@@ -28,6 +28,7 @@ from probatum.models.hf.tree import Query
 from probatum.models.hf.vocabulary import HFVocabulary
 from probatum.models.likelihood import NotScorableError, Plan, begun, plan
 from probatum.models.seam import Capabilities
+from probatum.models.template_text import text_of_its_own
 from probatum.models.threads import available_cores
 
 __all__ = ["HFModel", "open_model"]
@@ -75,6 +76,8 @@ class HFModel:
         budget = settings.batch_tokens or (CPU_BUDGET if device == "cpu" else GPU_BUDGET)
         self.network = Network(model, budget=budget, attention=settings.attention)
         template = tokenizer.chat_template
+        if isinstance(template, dict):  # several, by name
+            template = template.get("default")
         self._template_source = template if isinstance(template, str) else None
         self._template = self._read_template()
         self._speller = _Speller(self._context, self._vocabulary, model)
@@ -238,6 +241,7 @@ class HFModel:
 
     def _identify(self, device: str, dtype: torch.dtype) -> Identity:
         today, template = self._settings.today, self._template_source
+        said = None if self._template is None else text_of_its_own(self._template)
         return Identity(
             provider="hf",
             name=self._files.name,
@@ -253,6 +257,7 @@ class HFModel:
                 "device": device.partition(":")[0],
                 "special_tokens": self._settings.special_tokens,
                 "today": today.isoformat() if today is not None else None,
+                **({} if said is None else {"template_says": said}),
             },
         )
 

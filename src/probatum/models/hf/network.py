@@ -14,6 +14,7 @@ import numpy as np
 import torch
 
 from probatum.core.errors import ModelError
+from probatum.models.decoding import Logits
 from probatum.models.hf.attention import NAME, Attending, Kept, Running, UnsupportedAttentionError, attending
 from probatum.models.hf.head import Head
 from probatum.models.hf.tree import Pass, Query, Tokens, Wanted, build, passes
@@ -150,6 +151,12 @@ class Network:
             )
             return output.last_hidden_state[0]
 
+    def logits(self, hidden: torch.Tensor) -> Logits:
+        """Logits of hidden states, shape (rows, vocabulary)."""
+        with torch.inference_mode():
+            values: Logits = self.head.logits(hidden.to(self.head.weight.device)).cpu().numpy()
+        return values
+
     @property
     def head(self) -> Head:
         """The last layer."""
@@ -181,6 +188,8 @@ class Network:
                 "-M context_tokens, or a model that fits"
             ) from error
         self.budget = max(LEAST_BUDGET, self.budget // 2)
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
         _log.warning("memory ran out: going on with batch_tokens=%d", self.budget)
 
     def _try_packed(self, *, required: bool) -> None:
@@ -250,8 +259,8 @@ class _Collected:
         )
         order = np.argsort(rows, kind="stable")
         with torch.inference_mode():
-            hidden = torch.cat(self._hidden)
-            device = hidden.device
+            device = head.weight.device
+            hidden = torch.cat(self._hidden).to(device)
             scores = head.score(
                 hidden, torch.from_numpy(rows[order]).to(device), torch.from_numpy(targets[order]).to(device)
             )
