@@ -126,3 +126,37 @@ def test_an_empty_stop_string_is_refused() -> None:
         check_stops(("\n", ""))
     with pytest.raises(ProtocolError):
         cut_at_stop("a", ("",))
+
+
+SHORT = [
+    ("<answer>Paris</answer>", "Paris", "declared:tag"),
+    ("<answer>Rome</answer> No: <answer>\nParis\n</answer>", "Paris", "declared:tag"),
+    ("<answer>Answer: **Paris**</answer>", "Paris", "declared:tag"),
+    ('{"answer": "Paris"}', "Paris", "declared:field"),
+    ('Sure:\n```json\n{"reason": "It is.", "answer": 7}\n```', "7", "declared:field"),
+    ("### Answer\nParis", "Paris", "declared:line"),
+    ("**Final Answer**\n\nParis", "Paris", "declared:line"),
+    ("The answer is Paris. Wait, the answer is Rome.", "Rome", "phrase:answer"),
+    ("The answer is not Rome but Paris.", "Paris", "phrase:answer"),
+    ("The wrong answer is Rome. The answer is Paris.", "Paris", "phrase:answer"),
+]
+
+
+@pytest.mark.parametrize(("text", "answer", "rule"), SHORT)
+def test_short_answers_in_tags_fields_and_under_headings(text: str, answer: str, rule: str) -> None:
+    found = find_short(text)
+    assert isinstance(found, Extraction), found
+    assert (found.answer, found.rule) == (answer, rule)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"answer": null}',
+        '{"answer": ["a", "b"]}\nor so',
+        "<answer></answer>\nNobody\nknows",
+        "The answer is Paris. The answer is Rome.",
+    ],
+)
+def test_what_holds_no_short_answer(text: str) -> None:
+    assert not isinstance(find_short(text), Extraction)

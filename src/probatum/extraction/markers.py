@@ -101,6 +101,18 @@ def _pattern(markers: tuple[str, ...], *, anchored: bool) -> re.Pattern[str]:
     )
 
 
+@lru_cache(maxsize=128)
+def _heading(markers: tuple[str, ...]) -> re.Pattern[str]:
+    """A mark without its colon that is a heading of its own: `### Answer`, `**Final Answer**`."""
+    bodies = {fold_width(each).strip(" :：") for each in markers if each.strip().endswith((":", "："))}
+    spelled = [r"[ \t]{1,3}".join(map(re.escape, body.split())) for body in bodies if body]
+    mark = "|".join(sorted(spelled, key=len, reverse=True)) or r"(?!)"
+    return re.compile(
+        rf"(?:^|\n)[ \t]{{0,3}}(?:\#{{1,6}}[ \t*_]{{0,4}}|\*\*|__)(?:{mark})[ \t*_]{{0,4}}(?=\n)(?P<rest>)",
+        re.IGNORECASE,
+    )
+
+
 def declared_lines(folded: str, markers: tuple[str, ...]) -> list[Payload]:
     """What follows each mark that begins a line, in order; a mark alone on its line takes the next.
 
@@ -108,7 +120,11 @@ def declared_lines(folded: str, markers: tuple[str, ...]) -> list[Payload]:
     """
     pattern = _pattern(markers, anchored=True)
     found: deque[Payload] = deque(maxlen=_KEPT)
-    for match in pattern.finditer(folded):
+    matches = list(pattern.finditer(folded))
+    if "\n#" in folded or "**" in folded or folded[:1] == "#":
+        headings = [each for each in _heading(markers).finditer(folded) if each["rest"] is not None]
+        matches = sorted([*matches, *headings], key=lambda each: each.start()) if headings else matches
+    for match in matches:
         start, end = match.span("rest")
         if not folded[start:end].strip(" \t*_`~"):
             following = LINE.search(folded, end)

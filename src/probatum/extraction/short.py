@@ -7,11 +7,12 @@ import re
 from probatum.extraction.boxes import box_stays_open, boxed_in
 from probatum.extraction.characters import fold, sentence_end, trim
 from probatum.extraction.evidence import Ambiguous, Extraction, Found, Missing
+from probatum.extraction.json_replies import find_objects
 from probatum.extraction.markers import ANSWER_MARKERS, declared_lines, inline_marks, is_mark
-from probatum.extraction.phrases import answer_phrases
+from probatum.extraction.phrases import answer_phrases, corrected
 from probatum.extraction.reasoning import Visible, visible
 
-__all__ = ["find_declared", "find_short"]
+__all__ = ["ANSWER_TAG", "find_declared", "find_short"]
 
 _TAIL = re.compile(r"(?:<\|[\w ]{1,40}\|>|</s>|<eos>|<end_of_turn>|\s){0,20}$")
 _TEXT = re.compile(r"\\(?:text|textbf|mathrm|mathbf|operatorname)\s?\{([^{}]*)\}")
@@ -45,11 +46,14 @@ def find_declared(text: str, markers: tuple[str, ...] = ANSWER_MARKERS, take: st
 
 def find_short(text: str, markers: tuple[str, ...] = ANSWER_MARKERS, *, loose: bool = False) -> Found:
     """A short answer: the declared line, the box, the phrase, or the text where it is one line."""
+    seen = visible(text)
+    folded = fold(seen.text)
+    tagged = None if seen.truncated else _tagged(seen, folded) or _field(seen, folded)
+    if tagged is not None:
+        return tagged
     found = find_declared(text, markers)
     if not isinstance(found, Missing) or found.truncated:
         return found
-    seen = visible(text)
-    folded = fold(seen.text)
     box = boxed_in(seen)
     if isinstance(box, Extraction):
         span = (box.span[0] - seen.offset, box.span[1] - seen.offset)
@@ -59,14 +63,62 @@ def find_short(text: str, markers: tuple[str, ...] = ANSWER_MARKERS, *, loose: b
     return _phrased(seen, folded) or _line(seen, folded, markers, loose=loose)
 
 
+ANSWER_TAG = re.compile(
+    r"<(?:final_?)?answer>(?P<inside>(?:(?!</?(?:final_?)?answer>)[\s\S]){0,2000})</(?:final_?)?answer>",
+    re.IGNORECASE,
+)
+
+
+def _tagged(seen: Visible, folded: str) -> Extraction | None:
+    """What the last `<answer>…</answer>` holds."""
+    found = None
+    for match in ANSWER_TAG.finditer(folded):
+        start, end = match.span("inside")
+        start += len(folded[start:end]) - len(folded[start:end].lstrip())
+        marked = declared_lines(folded[start:end], ANSWER_MARKERS)
+        if marked:
+            start, end = start + marked[-1][0], start + marked[-1][1]
+        found = _clean(seen, folded, (start, end), "declared:tag") or found
+    return found
+
+
+_FIELDS = ("answer", "final_answer", "correct_answer", "short_answer", "Answer", "final answer")
+
+
+def _field(seen: Visible, folded: str) -> Extraction | Missing | None:
+    """The answer's field of the JSON object that ends the reply; `null` says that there is none."""
+    if "{" not in folded:
+        return None
+    objects = find_objects(seen.text)
+    if not objects.found or not objects.last_ends:
+        return None
+    last, (start, end) = objects.found[-1]
+    values = [last[name] for name in _FIELDS if name in last]
+    if len(values) != 1 or isinstance(values[0], (dict, list)):
+        return None
+    if values[0] is None:
+        return Missing("the field of the answer is null")
+    answer = str(values[0]).strip()
+    return Extraction(answer, "declared:field", (seen.offset + start, seen.offset + end)) if answer else None
+
+
+_NEGATED = re.compile(r"\s{0,3}(?:not|neither|n['’]t)\b|不是", re.IGNORECASE)
+
+
 def _phrased(seen: Visible, folded: str) -> Found | None:
-    """What phrases announce, if they announce the same."""
-    places = [(start, sentence_end(folded, start, start + 300)) for start in answer_phrases(folded)]
+    """What phrases announce, if they announce the same, or the later ones correct the others."""
+    starts = [start for start in answer_phrases(folded) if not _NEGATED.match(folded, start)]
+    places = [(start, sentence_end(folded, start, start + 300)) for start in starts]
     found = [each for span in places if (each := _clean(seen, folded, span, "phrase:answer")) is not None]
     if not found:
         return None
-    same = len({each.answer.casefold() for each in found}) == 1
-    return found[-1] if same else Ambiguous(tuple(found))
+    last = found[-1]
+    dissent = [each for each in found if each.answer.casefold() != last.answer.casefold()]
+    if dissent:
+        begin, end = dissent[-1].span[1] - seen.offset, last.span[0] - seen.offset
+        if not corrected(folded, begin, end):
+            return Ambiguous(tuple(found))
+    return last
 
 
 def _line(seen: Visible, folded: str, markers: tuple[str, ...], *, loose: bool) -> Found:
@@ -82,6 +134,10 @@ def _line(seen: Visible, folded: str, markers: tuple[str, ...], *, loose: bool) 
     return _clean(seen, folded, (start, line_end), "loose:first_line") or Missing("no short answer")
 
 
+_AMOUNT = re.compile(r"(?<!\$)\$\d")
+"""The sign of dollars, rather than of a formula that another one ends."""
+
+
 def _clean(seen: Visible, folded: str, span: tuple[int, int], rule: str) -> Extraction | None:
     """The words of a part of the text, without emphasis, quotes, and a full stop at the end."""
     tail = _TAIL.search(folded, max(span[0], span[1] - 400), span[1])
@@ -89,6 +145,8 @@ def _clean(seen: Visible, folded: str, span: tuple[int, int], rule: str) -> Extr
     start, stop = trim(folded, span[0], end, " \t\u00a0*_`~\"'“‘«「『$:：", " \t\u00a0*_`~\"'”’»」』$.。!！")
     if start >= stop:
         return None
+    if _AMOUNT.match(folded, start - 1) and span[0] < start and "$" not in folded[stop:end]:
+        start -= 1
     answer = seen.text[start:stop]
     if "\\" in answer:
         answer = _TEXT.sub(r"\1", answer)
