@@ -144,3 +144,19 @@ def test_diff_says_what_differs_first_and_what_it_explains(probatum_here, two):
     (task,) = found["tasks"]
     assert task["first"] == "model"
     assert sum(share["value"] for share in task["shares"]) == pytest.approx(task["difference"])
+
+
+def test_results_rank_the_models_of_a_store(probatum_here, two):
+    done = probatum_here("results", "--ranked", "--task", "mini")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "60 items that all have" in done.stdout
+    assert "not told apart: constant/A, constant/B" in done.stdout
+    (board,) = json.loads(probatum_here("results", "--ranked", "--json").stdout)["leaderboards"]
+    assert {model["run"] for model in board["models"]} == set(two)
+    assert [row["low"] for row in board["ranking"]["rows"]] == [1, 1]
+
+
+@pytest.mark.parametrize("arguments", [("latest", "--ranked"), ("--task", "mini")])
+def test_options_of_results_that_do_not_go_together_are_refused(probatum_here, two, arguments):
+    done = probatum_here("results", *arguments)
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)

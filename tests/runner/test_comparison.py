@@ -159,6 +159,18 @@ def test_other_protocols_get_no_numbers_but_anyway_and_then_it_is_marked(store, 
     assert marked.pairs[0].contrast.wins == 20
 
 
+def test_two_temperatures_of_one_model_are_what_is_compared_but_not_two_budgets(store):
+    model = Identity(provider="fake", name="m", weights="w")
+    warm = replace(PROTOCOL, sampling=Sampling(temperature=0.8))
+    a = stored_run(store, "a", bits("10" * 10), model=model)
+    b = stored_run(store, "b", bits("11" * 10), model=model, protocol=warm)
+    c = stored_run(store, "c", bits("11" * 10), model=model, protocol=replace(warm, samples=10))
+    (pair,) = compare(a, b).pairs
+    assert pair.comparability is Comparability.NOTED
+    assert pair.differences[0].meaning == "decoding differs, and is what is compared: the model is the same"
+    assert compare(a, c).comparability is Comparability.REFUSED
+
+
 def test_what_the_recipe_changes_and_the_requests_do_not_is_a_note(store):
     a = stored_run(store, "a", bits("10" * 10))
     b = stored_run(store, "b", bits("11" * 10), protocol=replace(PROTOCOL, shots=5))
@@ -171,6 +183,22 @@ def test_prompts_of_forms_that_were_not_used_are_no_difference(store):
     a = stored_run(store, "a", bits("10" * 10))
     b = stored_run(store, "b", bits("11" * 10), protocol=replace(PROTOCOL, task=sums_task(chat=None)))
     assert compare(a, b).comparability is Comparability.SAME
+
+
+@pytest.mark.parametrize(("value", "kind"), [(None, Comparability.NOTED), ("another", Comparability.REFUSED)])
+def test_a_recipe_older_than_a_field_is_comparable_where_the_other_has_the_default(store, value, kind):
+    a, b = stored_run(store, "a", bits("10" * 10)), stored_run(store, "b", bits("11" * 10))
+    older = json.loads(json.dumps(a.record.tasks[0].recipe))
+    del older["protocol"]["fields"]["task"]["fields"]["samples"]
+    newer = json.loads(json.dumps(b.record.tasks[0].recipe))
+    if value is not None:
+        newer["protocol"]["fields"]["task"]["fields"]["samples"] = value
+    a, b = (
+        replace(run, record=replace(run.record, tasks=(replace(run.record.tasks[0], recipe=recipe),)))
+        for run, recipe in ((a, older), (b, newer))
+    )
+    assert compare(a, b).comparability is kind
+    assert compare(b, a).comparability is kind
 
 
 def test_code_of_a_scorer_that_changed_without_a_field_is_seen(store):

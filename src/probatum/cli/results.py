@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
 from probatum.cli.options import DEFAULT_STORE, json_option, store_option
 from probatum.cli.output import print_json
 from probatum.cli.tables import console, print_run, print_table
+from probatum.core.errors import UsageError
 from probatum.core.run import Run
 from probatum.runner import EvaluatedRun
+from probatum.runner.comparing import Leaderboard, Ranked, leaderboards
 from probatum.runner.result import task_estimates
 from probatum.store import open_store
 
@@ -17,12 +21,20 @@ __all__ = ["command"]
 
 @click.command(name="results")
 @click.argument("run", required=False)
+@click.option("--ranked", is_flag=True, help="Rank the models of each task, ties as groups.")
+@click.option("--task", "tasks", multiple=True, help="Rank this task alone; repeatable.")
 @store_option
 @json_option
-def command(run: str | None, store: str | None, as_json: bool) -> int:
-    """List the runs of a store, or show RUN (the beginning of its id, or `latest`)."""
+def command(run: str | None, ranked: bool, tasks: tuple[str, ...], store: str | None, as_json: bool) -> int:
+    """List the runs of a store, or show RUN (the beginning of its id, or `latest`), or rank all models."""
+    if tasks and not ranked:
+        raise UsageError(f"--task {tasks[0]!r} says what to rank; add --ranked")
+    if ranked and run is not None:
+        raise UsageError(f"--ranked ranks all runs of the store, and {run!r} is one; leave either out")
     opened = open_store(store or DEFAULT_STORE, create=False)
     try:
+        if ranked:
+            return _print_boards([EvaluatedRun(one, opened) for one in opened.runs()], tasks, as_json=as_json)
         if run is not None:
             found = EvaluatedRun(opened.run(run), opened)
             if as_json:
@@ -38,6 +50,45 @@ def command(run: str | None, store: str | None, as_json: bool) -> int:
         return 0
     finally:
         opened.close()
+
+
+def _print_boards(runs: Sequence[EvaluatedRun], tasks: Sequence[str], *, as_json: bool) -> int:
+    found = leaderboards(runs, tasks=tasks)
+    if as_json:
+        print_json({"leaderboards": [each.plain() for each in found]})
+        return 0
+    out = console()
+    for board in found:
+        out.print(_headline(board), markup=False, highlight=False)
+        models = dict(board.models)
+        ranking = board.ranking
+        rows = [[run, model, "-", "-"] for run, model in board.models]
+        if ranking is not None:
+            rows = [[row.run, models[row.run], _ranks(row), f"{row.mean:.4f}"] for row in ranking.rows]
+        print_table(out, ("run", "model", "rank", "value" if ranking is None else ranking.score), rows)
+        if ranking is not None:
+            groups = "; ".join(", ".join(models[run] for run in group) for group in ranking.groups)
+            out.print(f"not told apart: {groups}", markup=False, highlight=False)
+        out.print()
+    if not found:
+        out.print("no run of such a task is in this store", markup=False)
+    return 0
+
+
+def _headline(board: Leaderboard) -> str:
+    parts = [f"{board.task}, protocol {board.protocol[:12]}"]
+    if board.ranking is not None:
+        level = f"{100 * board.ranking.level:g}%"
+        parts.append(f"{board.ranking.n} items that all have; ranks with {level} confidence, all at once")
+    if board.apart is not None:
+        parts.append(f"apart: {board.apart}")
+    if board.older:
+        parts.append(f"{board.older} older runs left out")
+    return "; ".join(parts)
+
+
+def _ranks(row: Ranked) -> str:
+    return str(row.low) if row.low == row.high else f"{row.low} … {row.high}"
 
 
 def _print_runs(runs: list[Run]) -> None:

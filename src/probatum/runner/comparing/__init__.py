@@ -5,6 +5,7 @@ from __future__ import annotations
 from probatum.runner.comparing.comparison import Comparison, compare
 from probatum.runner.comparing.explaining import Explanation, Parting, Share, Step, explain
 from probatum.runner.comparing.gating import Gate, GateVerdict, gate
+from probatum.runner.comparing.leaderboard import Leaderboard, leaderboards
 from probatum.runner.comparing.naming import find_run, find_runs
 from probatum.runner.comparing.pairs import Contrast, Decision, PairComparison
 from probatum.runner.comparing.ranking import Ranked, Ranking
@@ -16,6 +17,7 @@ __all__ = [
     "Explanation",
     "Gate",
     "GateVerdict",
+    "Leaderboard",
     "PairComparison",
     "Parting",
     "Ranked",
@@ -27,4 +29,5 @@ __all__ = [
     "find_run",
     "find_runs",
     "gate",
+    "leaderboards",
 ]

@@ -7,17 +7,19 @@ differ on paper and changed no byte that was asked, and code that differs where 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import MISSING, fields, replace
 from typing import Any, Final
 
+from probatum.core.canonical import canonical
 from probatum.core.comparability import Comparability, Difference, compare_identities, compare_recipes
-from probatum.core.protocol import FORMS, SCORED_FORMS
+from probatum.core.protocol import FORMS, SCORED_FORMS, Protocol, Task
 from probatum.core.run import Run, TaskRun
 
 __all__ = ["made_elsewhere", "protocol_differences"]
 
 _OF_THE_CHECK: Final = frozenset({"gold", "wrong", "gold_fails", "preferred"})
 """Fields of a task that its own checks read, and no score of a model."""
+_DECODING: Final = frozenset({"sampling.temperature", "sampling.top_p", "sampling.top_k"})
 _OF_ASKING: Final = frozenset({"prompts differ", "decoding differs", "seeds differ"})
 
 
@@ -29,6 +31,8 @@ def protocol_differences(one: Run, first: TaskRun, other: Run, second: TaskRun) 
         found = (*compare_recipes(left, right), *_code_differences(left, right))
         classed = (_classed(each, first, second) for each in found)
         recipes = [each for each in classed if each is not None]
+        if one.model.digest == other.model.digest:
+            recipes = [_of_one_model(each) for each in recipes]
     elif first.protocol != second.protocol:
         recipes = [
             Difference(
@@ -65,7 +69,7 @@ def _file(task: TaskRun) -> object:
     return answers.get("file") if isinstance(answers, Mapping) else "asked for in the run"
 
 
-def _classed(difference: Difference, first: TaskRun, second: TaskRun) -> Difference | None:
+def _classed(difference: Difference, first: TaskRun, second: TaskRun) -> Difference | None:  # noqa: PLR0911 - read as a table
     """The difference as the digests of what was really asked class it; `None` where it touches nothing."""
     names = difference.field.split(".")
     top = names[1] if names[0] == "task" and len(names) > 1 else names[0]
@@ -74,6 +78,8 @@ def _classed(difference: Difference, first: TaskRun, second: TaskRun) -> Differe
         if top not in forms:
             return None  # the prompt of a form that neither run used
         difference = replace(difference, meaning="prompts differ")
+    if _is_new_default(difference, first, second):
+        return _noted(difference, "one recipe is older than this field, and the other has its default")
     if top in _OF_THE_CHECK or top == "metrics":
         return replace(difference, kind=Comparability.NOTED)
     if difference.meaning == "items differ" and first.items == second.items:
@@ -83,6 +89,33 @@ def _classed(difference: Difference, first: TaskRun, second: TaskRun) -> Differe
     if top == "sampling" and forms <= SCORED_FORMS:
         return _noted(difference, "nothing is sampled in this form")
     return difference
+
+
+def _of_one_model(difference: Difference) -> Difference:
+    """Two decodings of one model are what its comparison is about; of two models they are mixed up."""
+    if difference.field not in _DECODING:
+        return difference
+    meaning = "decoding differs, and is what is compared: the model is the same"
+    return replace(difference, kind=Comparability.NOTED, meaning=meaning)
+
+
+def _is_new_default(difference: Difference, first: TaskRun, second: TaskRun) -> bool:
+    """Whether one recipe was written before this field was there, and the other has it at its default."""
+    *owner, name = difference.field.split(".")
+    kind = {(): Protocol, ("task",): Task}.get(tuple(owner))
+    known = {each.name: each.default for each in fields(kind)} if kind is not None else {}
+    if known.get(name, MISSING) is MISSING:
+        return False
+    held = [dict(_fields_of(task, owner)) for task in (first, second)]
+    with_it = [each[name] for each in held if name in each]
+    return len(with_it) == 1 and with_it[0] == canonical(known[name])
+
+
+def _fields_of(task: TaskRun, owner: list[str]) -> Mapping[str, Any]:
+    form: Any = task.recipe.get("protocol")
+    for name in owner:
+        form = form["fields"][name]
+    return dict(form["fields"])
 
 
 def _noted(difference: Difference, why: str) -> Difference:
