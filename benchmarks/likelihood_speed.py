@@ -95,7 +95,7 @@ def continuation(scale: float) -> list[tuple[str, str]]:
 
 def rolling(scale: float) -> list[tuple[str, str]]:
     draw = random.Random(3)
-    return [("", ". ".join(sentence(draw, 12) for _ in range(round(200 * scale))))]
+    return [("", ". ".join(sentence(draw, 12) for _ in range(round(200 * min(1.0, 2 * scale)))))]
 
 
 TEXTS = {"letters": letters, "continuation": continuation, "rolling": rolling}

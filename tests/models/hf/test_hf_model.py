@@ -361,3 +361,13 @@ def test_what_cannot_be_loaded_is_told_in_a_line(name, settings, error, words, t
         load_model(name, settings)
     assert words in str(raised.value)
     assert "\n" not in str(raised.value)
+
+
+def test_long_masks_go_in_parts(tiny, monkeypatch):
+    requests = few_shot_requests()
+    model = load_model(f"hf/{tiny()}", {"threads": 1})
+    expected = answers(model, requests)
+    monkeypatch.setattr("probatum.models.hf.attention.MASK_VALUES", 300)
+    for one, other in zip(answers(model, requests), expected, strict=True):
+        assert one.logprobs == pytest.approx(other.logprobs, abs=TOLERANCE)
+    model.close()

@@ -27,6 +27,9 @@ NAME: Final = "probatum_tree"
 Form = tuple[float | None, int | None, float | None]
 """Scale of the products; tokens that a sliding window holds; where products are capped."""
 
+MASK_VALUES: Final = 1 << 22
+"""Values of a mask at once, for all heads that share keys: 16 MB in single precision."""
+
 _local = threading.local()
 
 
@@ -135,7 +138,12 @@ class Running(Attending):
             if one.prefix or one.keeps:
                 keys, values = self._kept.write(layer, one.prefix, keys, values)
             mask = self._mask(number, form[1], query)
-            output[:, own] = _attended(query[:, :, own], keys, values, mask, form).transpose(1, 2)
+            folds = query.shape[1] // keys.shape[1]
+            rows = max(1, MASK_VALUES // (mask.shape[1] * folds))
+            for first in range(0, end - begin, rows):
+                part = slice(begin + first, min(begin + first + rows, end))
+                seen = mask[first : first + rows]
+                output[:, part] = _attended(query[:, :, part], keys, values, seen, form).transpose(1, 2)
         return output
 
     def _mask(self, group: int, window: int | None, like: torch.Tensor) -> torch.Tensor:
