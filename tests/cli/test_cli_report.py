@@ -41,6 +41,27 @@ def test_the_extraction_audit_stands_in_the_card(two_runs):
     assert "*mini: extraction*" in done.stdout
 
 
+def test_an_audit_of_a_corpus_tells_the_scores_of_what_it_holds(two_runs, work):
+    items = json.loads(two_runs("report", "latest", "--format", "json").stdout)["runs"][0]["tasks"][0][
+        "examples"
+    ]
+    asked = next(turn[1] for turn in items[0]["prompt"] if turn[1])
+    (work / "corpus.txt").write_text("".join(piece["text"] for piece in asked), encoding="utf-8")
+    audit = two_runs("audit", "corpus.txt", "--task", "mini", "--json")
+    (work / "audit.json").write_text(audit.stdout)
+    done = two_runs("report", "latest", "--contamination", "audit.json", "--format", "json")
+    (task,) = json.loads(done.stdout)["runs"][0]["tasks"]
+    found = task["contamination"]
+    assert found["documents"] == 1
+    assert found["unknown"] == 0
+    assert sum(row["items"] for row in found["rows"]) == 8
+    page = two_runs("report", "latest", "--contamination", "audit.json").stdout
+    assert "A corpus of 1 documents" in page
+    assert "Not checked" not in page
+    card = json.loads(done.stdout)["runs"][0]["card"]["sections"]["Validity"]
+    assert card["contamination audit"]["mini"].startswith("1 documents")
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -50,6 +71,8 @@ def test_the_extraction_audit_stands_in_the_card(two_runs):
         (("latest", "-o", "no/such/folder.html"), "cannot be written"),
         (("latest", "--language", "xx"), "'xx'"),
         ((), "RUNS"),
+        (("latest", "--contamination", "none.json"), "none.json"),
+        (("latest", "--contamination", "probatum.db"), "is no audit of a corpus"),
     ],
 )
 def test_what_cannot_be_done_is_told_in_one_line(two_runs, arguments, said):

@@ -28,6 +28,7 @@ from probatum.runner import EvaluatedRun, evaluate
 from probatum.runner.comparing import compare
 from probatum.scoring import PassAtK
 from tests.report.reported import EVERY_ENDING, Sure, made_run, right, sure_gold
+from tests.runner.test_likelihood_runs import choice_task, model, write
 
 SOURCE = Path(__file__).parents[2] / "src" / "probatum" / "report" / "page"
 VOID = {"meta", "link"}
@@ -210,6 +211,25 @@ def test_confidence_is_shown_as_the_statistics_have_it(tmp_path):
     text = report.html()
     assert "Reliability diagram" in text
     assert "Risk and coverage" in text
+    check(Page(text))
+    run.store.close()
+
+
+def test_options_that_were_scored_are_shown_with_their_likelihoods(tmp_path):
+    run = evaluate(
+        choice_task(), model=model(), store=f"sqlite:///{tmp_path}/s.db", data_directory=write(tmp_path)
+    )
+    report = make_report(run)
+    (task,) = report.plain()["runs"][0]["tasks"]
+    shown = {
+        each["item_id"]: [option["log_likelihood"] for option in each["options"]] for each in task["examples"]
+    }
+    assert shown == {"1": [-1, -2], "2": [-1, -2, -1], "3": [-1, -2]}
+    assert task["positions"]
+    text = report.html()
+    assert "<h5>Scored, partly right: 1 of 1</h5>" in text
+    assert "Places of the options" in text
+    assert "Reliability diagram" in text
     check(Page(text))
     run.store.close()
 
@@ -524,6 +544,15 @@ class CountingStore:
 
     def __getattr__(self, name):
         return getattr(self.store, name)
+
+
+@pytest.mark.parametrize("run", ["whole", "attacked"])
+def test_examples_take_no_more_than_they_are_counted_for(run, request):
+    run = request.getfixturevalue(run)
+    without, with_all = (make_report(run, examples=count) for count in (0, 50))
+    counted = sum(example.size for each in with_all.runs for task in each.tasks for example in task.examples)
+    taken = len(with_all.html().encode()) - len(without.html().encode())
+    assert 0 < taken <= counted
 
 
 def test_samples_are_read_once(whole):

@@ -12,6 +12,7 @@ from probatum.cli.output import write_text
 from probatum.core.errors import UsageError
 from probatum.core.strictjson import strict_text
 from probatum.report.page import Report, make_report
+from probatum.report.page.contamination import read_audit
 from probatum.report.page.messages import LANGUAGES
 from probatum.report.page.report import EXAMPLES
 from probatum.runner import EvaluatedRun
@@ -47,6 +48,12 @@ FORMATS: Final = {".html": "html", ".htm": "html", ".md": "md", ".json": "json"}
     default=False,
     help="Read all answers again by other rules, for the card.  [default: no; 0.7 ms a sample]",
 )
+@click.option(
+    "--contamination",
+    "corpus_audit",
+    type=click.Path(path_type=Path),
+    help="What `probatum audit CORPUS --task T --json` wrote: scores by what the corpus holds.",
+)
 @store_option
 def command(
     runs: tuple[str, ...],
@@ -55,6 +62,7 @@ def command(
     language: str,
     examples: int,
     audited: bool,
+    corpus_audit: Path | None,
     store: str | None,
 ) -> int:
     """Write the report of RUNS (ids or beginnings of them, `latest`, or names of models).
@@ -63,6 +71,7 @@ def command(
     must not be used; the report says which.
     """
     kind = written_as or _kind(output)
+    corpus_audits = None if corpus_audit is None else read_audit(corpus_audit)
     opened = open_store(store or DEFAULT_STORE, create=False)
     try:
         found = [EvaluatedRun(find_run(opened, name), opened) for name in runs]
@@ -71,7 +80,9 @@ def command(
             audits = {
                 run.id: {one.audit.task: one.audit for one in audit_run(run.record, opened)} for run in found
             }
-        report = make_report(*found, language=language, examples=examples, audits=audits)
+        report = make_report(
+            *found, language=language, examples=examples, audits=audits, corpus_audits=corpus_audits
+        )
     finally:
         opened.close()
     text = _text(report, kind)

@@ -65,6 +65,7 @@ def make_card(
     decision: str | None = None,
     audits: Mapping[str, ExtractionAudit] | None = None,
     faults: Sequence[str] = (),
+    contamination: Mapping[str, str] | None = None,
 ) -> Card:
     """The card of a run.
 
@@ -72,6 +73,7 @@ def make_card(
         run: as the store has it.
         decision: what the evaluation is to decide, in the user's words.
         audits: task → audit of how its answers were read, where one was made.
+        contamination: task → what an audit of a corpus found, in a line, where one was made.
         faults: invariants that the run's samples break, beside those that the record itself shows.
     """
     broken = tuple(dict.fromkeys((*run_faults(run), *faults)))
@@ -110,7 +112,7 @@ def make_card(
         if audits is not None and (audit := audits.get(task.task)) is not None:
             sections[f"{task.task}: extraction"] = _extraction(audit)
     sections["Validity"] = {
-        "contamination audit": f"{UNKNOWN}: not made",
+        "contamination audit": contamination or f"{UNKNOWN}: not made",
         "extraction audit": "made" if audits else f"{UNKNOWN}: not made",
         "execution date": f"{_known(run.created)} to {_known(run.updated)}",
         "state": run.state.value,

@@ -84,7 +84,8 @@ class Example:
         """About how many bytes it takes on a page: no text that needs escaping takes more than six each."""
         texts = [piece.text for _, pieces in self.prompt for piece in pieces]
         texts += [piece.text for pieces in (self.output, self.reasoning) for piece in pieces]
-        texts += [*self.targets, *self.choices, *(option.text for option in self.options)]
+        texts += [*self.targets, *self.choices, *(option.text for option in self.options), *self.execution]
+        texts += [self.item_id, self.stratum or "", self.answer or "", self.rule or "", self.reason or ""]
         return 2000 + sum(_bytes(text) for text in texts)
 
 

@@ -16,6 +16,7 @@ from probatum import stats
 from probatum.core.records import Estimate, Mark
 from probatum.core.run import Sample, TaskRun
 from probatum.core.status import END_TO_END, Status
+from probatum.report.page.contamination import Contamination, CorpusAudit, scores_by_overlap
 from probatum.report.page.examples import Chooser, Example, group_of
 from probatum.report.validity import task_faults
 from probatum.runner.result import EvaluatedRun, task_estimates
@@ -101,6 +102,8 @@ class TaskReport:
     examples: tuple[Example, ...]
     examples_cut: bool
     """Whether examples were left out so that the report stays small."""
+    contamination: Contamination | None
+    """What an audit of a corpus says; `None` where there is none."""
     faults: tuple[str, ...]
     """Invariants that are broken."""
     notes: tuple[str, ...]
@@ -173,7 +176,15 @@ class _Seen:
             self.sure.append((confidence, right, cluster))
 
 
-def gather(run: EvaluatedRun, record: TaskRun, *, examples: int, budget: int, level: float) -> TaskReport:
+def gather(
+    run: EvaluatedRun,
+    record: TaskRun,
+    *,
+    examples: int,
+    budget: int,
+    level: float,
+    audit: CorpusAudit | None = None,
+) -> TaskReport:
     """Reads a task's samples once.
 
     Args:
@@ -182,6 +193,7 @@ def gather(run: EvaluatedRun, record: TaskRun, *, examples: int, budget: int, le
         examples: most examples of each group.
         budget: bytes that its examples may take together.
         level: of the intervals that are made here; those of the run keep theirs.
+        audit: what a corpus holds of the task's items, where that is known.
     """
     estimates = task_estimates(record)
     whole, slices = _parted(estimates)
@@ -210,6 +222,7 @@ def gather(run: EvaluatedRun, record: TaskRun, *, examples: int, budget: int, le
         groups=chooser.counts,
         examples=shown,
         examples_cut=cut,
+        contamination=_contamination(seen, policy, audit, level),
         faults=(*task_faults(record), *_sample_faults(record, seen, estimates, policy)),
         notes=tuple(map(str, _list(record.summary.get("notes")))),
     )
@@ -333,6 +346,14 @@ def _risk(seen: _Seen) -> Risk | None:
     if points[-1] is not curve.points[-1]:
         points.append(curve.points[-1])
     return Risk(tuple(points), len(curve.points), curve.n)
+
+
+def _contamination(
+    seen: _Seen, policy: Denominator, audit: CorpusAudit | None, level: float
+) -> Contamination | None:
+    if audit is None or seen.score is None:
+        return None
+    return scores_by_overlap(audit, units(seen.marks, seen.score, policy), level)
 
 
 # ── what must hold ──────────────────────────────────────────────────────────────────────────────────

@@ -242,6 +242,22 @@ MESSAGES: Final[dict[str, tuple[str, str]]] = {
         ),
         "未检查：没有记录表明模型是否见过这些题目。`probatum audit CORPUS --task {task}` 可在语料中查找。",
     ),
+    "corpus_text": (
+        (
+            "A corpus of {documents} documents was searched for the items, by {n}-grams of {unit}. A score "
+            "that is higher where the corpus holds the item may come from memory, or from easier items."
+        ),
+        (
+            "在含 {documents} 篇文档的语料中按 {n} 元组（{unit}）查找了这些题目。语料含有的题目得分更高，"
+            "可能出于记忆，也可能因为题目更容易。"
+        ),
+    ),
+    "corpus_caption": ("The score by what the corpus holds", "按语料包含情况的得分"),
+    "corpus_unknown": (
+        "{count} items of the run are not in the audit: it was of other items.",
+        "运行中有 {count} 道题目不在检查结果中：该检查针对的是其他题目。",
+    ),
+    "overlap": ("The corpus holds", "语料包含"),
     "notes": ("Notes and warnings", "备注与警告"),
     "notes_none": ("None.", "无。"),
     "card": ("Evaluation card of run {run}", "运行 {run} 的评测卡"),

@@ -14,6 +14,7 @@ from probatum.core.strictjson import strict_json
 from probatum.report.card import Card, make_card, shown_value
 from probatum.report.page.blocks import Block, Paragraph, Section, Table
 from probatum.report.page.comparisons import comparison_section, summary_section
+from probatum.report.page.contamination import Contamination, CorpusAudit
 from probatum.report.page.gathering import TaskReport, gather
 from probatum.report.page.messages import Words, words
 from probatum.report.page.tasks import TaskPage, task_sections
@@ -25,9 +26,9 @@ from probatum.scoring.audit import ExtractionAudit
 
 __all__ = ["EXAMPLES", "Report", "RunReport", "make_report"]
 
-EXAMPLES: Final = 10
+EXAMPLES: Final = 20
 """Most examples of each group, where nobody says how many."""
-BUDGET: Final = 3_500_000
+BUDGET: Final = 5_000_000
 """Bytes that all examples of a report may take together."""
 
 
@@ -149,6 +150,7 @@ def make_report(
     language: str = "en",
     examples: int = EXAMPLES,
     audits: Mapping[str, Mapping[str, ExtractionAudit]] | None = None,
+    corpus_audits: Mapping[str, CorpusAudit] | None = None,
 ) -> Report:
     """Reads runs once and makes their report; no model is asked.
 
@@ -157,6 +159,7 @@ def make_report(
         language: `en` or `zh`.
         examples: most examples of each group: right, wrong, and every other status.
         audits: run id → task → extraction audit, for the cards.
+        corpus_audits: task → what a corpus holds of its items (`page.contamination.read_audit`).
 
     Raises:
         StoreError: a store cannot be read.
@@ -170,13 +173,11 @@ def make_report(
         raise UsageError(f"run {twice[0]} is given twice: name each run once")
     if examples < 0:
         raise UsageError(f"examples {examples} cannot be used: give 0 or more")
-    share = BUDGET // max(sum(len(run.record.tasks) for run in runs), 1)
+    count = max(sum(len(run.record.tasks) for run in runs), 1)
+    choices = _Choices(examples, BUDGET // count, audits or {}, corpus_audits or {})
     comparison, reason = _compared(runs)
     return Report(
-        runs=tuple(
-            _run_report(run, letter(place), (examples, share), (audits or {}).get(run.id))
-            for place, run in enumerate(runs)
-        ),
+        runs=tuple(_run_report(run, letter(place), choices) for place, run in enumerate(runs)),
         comparison=comparison,
         not_compared=reason,
         words=spoken,
@@ -185,21 +186,47 @@ def make_report(
     )
 
 
-def _run_report(
-    run: EvaluatedRun,
-    sign: str,
-    shown: tuple[int, int],
-    audits: Mapping[str, ExtractionAudit] | None,
-) -> RunReport:
-    examples, budget = shown
+@dataclass(frozen=True)
+class _Choices:
+    """What every task of a report is given."""
+
+    examples: int
+    budget: int
+    """Bytes of the examples of one task."""
+    audits: Mapping[str, Mapping[str, ExtractionAudit]]
+    corpus_audits: Mapping[str, CorpusAudit]
+
+
+def _run_report(run: EvaluatedRun, sign: str, choices: _Choices) -> RunReport:
     told = run.record.options.get("level")
     level = float(told) if isinstance(told, (int, float)) and 0 < told < 1 else 0.95
     tasks = tuple(
-        gather(run, task, examples=examples, budget=budget, level=level) for task in run.record.tasks
+        gather(
+            run,
+            task,
+            examples=choices.examples,
+            budget=choices.budget,
+            level=level,
+            audit=choices.corpus_audits.get(task.task),
+        )
+        for task in run.record.tasks
     )
     faults = [f"{task.record.task}: {fault}" for task in tasks for fault in task.faults]
-    card = make_card(run.record, audits=audits, faults=faults)
+    card = make_card(
+        run.record,
+        audits=choices.audits.get(run.id),
+        faults=faults,
+        contamination={task.record.task: _told(task.contamination) for task in tasks if task.contamination},
+    )
     return RunReport(letter=sign, run=run.record, tasks=tasks, card=card)
+
+
+def _told(found: Contamination) -> str:
+    """An audit of a corpus in one line of a card."""
+    counts = ", ".join(f"{row.items} {row.kind.value}" for row in found.rows if row.items)
+    unknown = f", {found.unknown} not looked for" if found.unknown else ""
+    audit = found.audit
+    return f"{audit.documents} documents, {audit.n}-grams of {audit.unit}: {counts or 'no item'}{unknown}"
 
 
 def _compared(runs: Sequence[EvaluatedRun]) -> tuple[Comparison | None, str | None]:
@@ -246,7 +273,7 @@ def _plain_task(task: TaskReport) -> dict[str, Any]:
         "reasons": task.reasons,
         "rules": task.rules,
         "executions": task.executions,
-        "contamination": "not checked",
+        "contamination": "not checked" if task.contamination is None else task.contamination.plain(),
         "groups": task.groups,
         "examples": task.examples,
         "examples_cut": task.examples_cut,

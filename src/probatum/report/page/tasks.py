@@ -447,7 +447,31 @@ def _examples(page: TaskPage) -> Iterator[Block]:
 
 
 def _contamination(page: TaskPage) -> Iterator[Block]:
-    yield Paragraph(page.words("contamination_text", task=page.name))
+    words, found = page.words, page.task.contamination
+    if found is None:
+        yield Paragraph(words("contamination_text", task=page.name))
+        return
+    audit = found.audit
+    yield Paragraph(words("corpus_text", n=audit.n, unit=audit.unit, documents=audit.documents))
+    rows = [row for row in found.rows if row.items]
+    yield Table(
+        caption=words("corpus_caption"),
+        columns=tuple(words(name) for name in ("overlap", "items", "mean_score", "interval")),
+        rows=tuple(
+            (
+                row.kind.value,
+                str(row.items),
+                NOTHING if row.estimate is None else number(row.estimate.value),
+                NOTHING
+                if row.estimate is None
+                else interval_text(row.estimate.low, row.estimate.high, words),
+            )
+            for row in rows
+        ),
+        numbers=frozenset({1, 2, 3}),
+    )
+    if found.unknown:
+        yield Paragraph(words("corpus_unknown", count=found.unknown), "bad")
 
 
 def _notes(page: TaskPage) -> Iterator[Block]:
