@@ -67,3 +67,32 @@ def test_spans_lie_in_the_text(text: str) -> None:
         assert 0 <= start < end <= len(text)
         if found.rule != "box:several":
             assert text[start:end] == found.answer
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        (r"Thus x = \frac{3}{4}.", r"\frac{3}{4}"),
+        (r"<answer>\frac{3}{4}</answer>", r"\frac{3}{4}"),
+        (r"So it's \sqrt{2}.", r"\sqrt{2}"),
+        (r"Hence 2\sqrt{3}", r"2\sqrt{3}"),
+        (r"Area = 12\pi", r"12\pi"),
+        ("the result is x^2+1", "x^2+1"),
+        ("So (1, 2) works.", "(1, 2)"),
+        (r"so x=\frac{1 + \sqrt{5}}{2}", r"\frac{1 + \sqrt{5}}{2}"),
+        ("we find x_{1}=3", "3"),
+        ("It weighs 5 kg^2", "5"),
+        ("In total (see page 2) it costs 5", "5"),
+        ("There are 12 apples", "12"),
+    ],
+)
+def test_a_formula_without_dollars_is_not_torn_apart(text: str, right: str) -> None:
+    found = extract_math(text)
+    assert found is not None
+    assert found.answer == right
+
+
+def test_an_answer_that_is_taken_back_and_announced_again() -> None:
+    found = extract_math("Answer: $5$. Wait, I made a mistake. Answer: $6$")
+    assert found is not None
+    assert (found.answer, found.rule) == ("6", "phrase:correction")

@@ -16,8 +16,9 @@ from probatum.extraction.boxes import find_boxes
 from probatum.extraction.characters import fold, sentence_end
 from probatum.extraction.evidence import Ambiguous, Extraction, Found, Missing, answer_of
 from probatum.extraction.markers import ANSWER_MARKERS, declared_lines, inline_marks
-from probatum.extraction.phrases import answer_phrases
+from probatum.extraction.phrases import answer_phrases, on_condition, renewed
 from probatum.extraction.reasoning import Visible, visible
+from probatum.extraction.short import ANSWER_TAG
 
 __all__ = ["MathAnswer", "extract_math", "find_math"]
 
@@ -81,10 +82,22 @@ def find_math(text: str, markers: tuple[str, ...] = ANSWER_MARKERS, *, loose: bo
 def _marked(seen: Visible, folded: str, markers: tuple[str, ...]) -> Found | None:
     places = [(span, "declared:inline") for span in inline_marks(folded, markers)]
     places += [(span, "declared:line") for span in declared_lines(folded, markers)]
+    places += [(match.span("inside"), "declared:tag") for match in ANSWER_TAG.finditer(folded)]
     for span, rule in reversed(places):
         found = _payload(seen, folded, span, rule)
+        if isinstance(found, Extraction):
+            return _corrected_by(seen, folded, found) or found
         if found is not None:
             return found
+    return None
+
+
+def _corrected_by(seen: Visible, folded: str, found: Extraction) -> Found | None:
+    """Another answer, announced behind words that take this one back."""
+    for start in reversed(renewed(folded, found.span[1] - seen.offset, lambda: answer_phrases(folded))):
+        again = _payload(seen, folded, (start, _sentence_end(folded, start)), "phrase:correction")
+        if isinstance(again, Extraction) and not on_condition(folded, again.span[1] - seen.offset):
+            return again
     return None
 
 
@@ -341,10 +354,38 @@ def _last(seen: Visible, folded: str) -> Found | None:
     numbers = list(_numbers(folded, max(0, len(folded) - _TAIL), len(folded)))
     outside = [each for each in numbers if not segments or each[0] >= segments[-1][1]]
     if outside and (not segments or _NEW_SENTENCE.search(folded[segments[-1][1] - 2 : outside[-1][0]])):
-        return _extraction(seen, folded, outside[-1], "loose:last_number")
+        bare = _bare_formula(folded, outside[-1])
+        if bare is not None:
+            return _extraction(seen, folded, bare, "loose:last_formula")
+        counted = [each for each in outside if folded[each[0] - 1 : each[0]] not in ("^", "_")]
+        return _extraction(seen, folded, (counted or outside)[-1], "loose:last_number")
     if segments:
         span = _with_unit(folded, segments[-1], len(folded))
         return _extraction(seen, folded, span, "loose:last_formula")
+    return None
+
+
+_CHUNK = re.compile(
+    r"(?:\\[a-zA-Z]+|\\.|[^\s\\{}<>*$()（）]|\((?=[^()\n]{0,60},)[^()\n]{1,80}\)"
+    r"|\{(?:[^{}\n]|\{(?:[^{}\n]|\{[^{}\n]{0,80}\}){0,80}\}){0,200}\}){1,300}"
+)
+"""Signs without a blank between them; blanks within braces, and in a tuple, do not part."""
+_WRITTEN = re.compile(r"\\[a-zA-Z]|\^|√|π|^\([^()]*,[^()]*\)$")
+"""What tells a formula without dollars from a number."""
+
+
+def _bare_formula(folded: str, number: Span) -> Span | None:
+    r"""The formula without dollars that the number is a part of: `\frac{3}{4}`, `x^2+1`, `(1, 2)`."""
+    line = max(folded.rfind("\n", 0, number[0]) + 1, number[0] - _SHORT)
+    for match in _CHUNK.finditer(folded, line, min(len(folded), number[1] + _SHORT)):
+        if match.end() < number[1]:
+            continue
+        start, end = match.span()
+        start = folded.rfind("=", start, number[0]) + 1 or start
+        start, end = _trimmed(folded, (start, end))
+        words = _WORD.findall(re.sub(r"\\[a-zA-Z]+", " ", folded[start:end]))
+        formula = start <= number[0] and _WRITTEN.search(folded[start:end]) is not None
+        return (start, end) if formula and all(each.lower() in _FUNCTIONS for each in words) else None
     return None
 
 
@@ -373,5 +414,6 @@ def _extraction(seen: Visible, folded: str, span: Span, rule: str) -> Extraction
     complete = bool(folded[end:].strip(" "))
     formula = _SEGMENT.fullmatch(folded, start, end)
     if formula is not None and formula.lastgroup is not None:
-        start, end = _trimmed(folded, formula.span(formula.lastgroup))
+        inside = _trimmed(folded, formula.span(formula.lastgroup))
+        start, end = inside if inside[0] < inside[1] else (start, end)
     return Extraction(seen.text[start:end], rule, (seen.offset + start, seen.offset + end), complete)
