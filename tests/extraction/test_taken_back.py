@@ -18,6 +18,8 @@ from probatum.extraction import extract_number, extract_option
         ("答案：A。不对，应该是B。", "B"),
         ("The answer is A. Wait, no: B because of x.", "B"),
         ("Student says 'the answer is A'. That is wrong. The answer is B.", "B"),
+        ("The answer: A... no, B.", "B"),
+        ("Answer: A, no B is involved.", "A"),
         # what is said about other options takes nothing back
         ("Answer: A\nB contains an error. C is wrong.", "A"),
         ("Answer: A\nOption B is a mistake. D is not right.", "A"),
@@ -59,6 +61,9 @@ def test_an_option_that_is_denied_by_its_text_is_not_chosen(text: str, right: st
         ("So the result is 12.\n```python\nprint(3 + 9)\n```", "12"),
         ("```python\nprint(12)\n```", "12"),
         ("The output:\n```\n42\n```", "42"),
+        ("The probability is 0.25 (25%)", "0.25"),
+        ("It rose by 3 (25%)", "25"),
+        ("Step 3: 5 apples", "5"),
         ("答案：零下5度", "-5"),
         ("答案：5千", "5000"),
         ("答案：3百万元", "3000000"),
@@ -72,3 +77,8 @@ def test_the_number_that_is_meant(text: str, right: str) -> None:
     found = extract_number(text)
     assert found is not None
     assert found.answer == right
+
+
+@pytest.mark.parametrize("text", ["Answer: 3 : 5", "Answer: 3:5"])
+def test_a_ratio_is_no_number(text: str) -> None:
+    assert extract_number(text) is None

@@ -48,6 +48,7 @@ def test_tasks_are_named_or_given(given, names):
         ("mini,mini", "'mini' is named twice"),
         ([TASK, TASK], "'sums' is named twice"),
         ("../mini", "unknown task"),
+        ("mine.py", "a task of your own has a name where its package declares one"),
         ("mini\nmini", "unknown task"),
     ],
 )

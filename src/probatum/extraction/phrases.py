@@ -225,7 +225,7 @@ def names_choice(folded: str, *, strong: bool) -> list[int]:
 
 _TAKES_BACK = re.compile(
     r"\b(?:wait(?:,?\s?no)?|actually|correction|scratch that|oops|I mean(?:t)?|mistake|my bad|error|sorry)\b"
-    r"|\?\s{0,2}no\b"
+    r"|(?:[?,…—–]|\.{3})\s{0,2}no\b"
     r"|更正|不对|不對|错了|等等|等一下|说错",
     re.IGNORECASE,
 )

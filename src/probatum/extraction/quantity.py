@@ -311,6 +311,8 @@ def _last(seen: Visible, folded: str, begin: int, reading: Reading) -> Found | N
         return None
     if not numbers[-1].exact:
         return Missing("the last number is part of an expression")
+    if _said_as_percent(folded, numbers):
+        numbers.pop()
     last = _extraction(seen, folded, numbers[-1], "loose:last_number", reading)
     if len(numbers) > 1 and numbers[-2].value != numbers[-1].value:
         between = folded[numbers[-2].end : numbers[-1].start]
@@ -334,6 +336,14 @@ def _without_programs(folded: str) -> str:
     if "```" not in folded:
         return folded
     return _PROGRAM.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), folded)
+
+
+def _said_as_percent(folded: str, numbers: list[Number]) -> bool:
+    """`0.25 (25%)`: the last number says the one before it once more."""
+    if len(numbers) < 2 or not numbers[-1].percent or numbers[-2].percent:  # noqa: PLR2004 - of two, the last
+        return False
+    same = numbers[-1].value == numbers[-2].value * 100
+    return same and folded[numbers[-2].end : numbers[-1].start].strip(" *_`$\\") == "("
 
 
 def _is_name(folded: str, number: Number) -> bool:
