@@ -32,6 +32,7 @@ def stored_run(
     contents: Mapping[str, str] | None = None,
     score: str = "correct",
     text: str = "an answer",
+    summed: bool = True,
     **run: object,
 ) -> EvaluatedRun:
     """A complete run of model `name`: item id → score, or status, or one of these a sample.
@@ -64,8 +65,9 @@ def stored_run(
             [(asked, Response(request=asked.key, text=text)) for _, _, (asked,), _ in rows],
         )
         store.keep_outcomes(id_, task, rows)
-    summed = tuple(_summed(store, id_, task, protocol, score) for task in tasks)
-    closed = replace(record, state=RunState.COMPLETE, tasks=summed)
+    if summed:
+        tasks = tuple(_summed(store, id_, task, protocol, score) for task in tasks)
+    closed = replace(record, state=RunState.COMPLETE, tasks=tasks)
     store.close_run(closed)
     return EvaluatedRun(closed, store)
 

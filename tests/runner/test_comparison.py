@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 from dataclasses import replace
 
@@ -18,9 +19,10 @@ from probatum.core.errors import UsageError
 from probatum.core.records import Identity, Sampling
 from probatum.core.status import Status
 from probatum.core.strictjson import strict_text
-from probatum.runner.comparing import Decision, compare, find_run, find_runs
+from probatum.runner.comparing import Decision, compare, explain, find_run, find_runs, leaderboards
 from probatum.runner.comparing.naming import letter
 from probatum.runner.comparing.pairs import detectable_effect, shown
+from probatum.scoring.texts import Perplexity
 from probatum.store import open_store
 from tests.fakes import Echo, sums_task
 from tests.runner.stored import PROTOCOL, stored_run
@@ -410,3 +412,51 @@ def test_swapping_two_runs_turns_every_sign_and_nothing_else(tmp_path_factory, p
         assert left.p_value == right.p_value
         assert left.estimate.bounds[0] == pytest.approx(-right.estimate.bounds[1])
         assert left.estimate.bounds[0] - 1e-12 <= left.estimate.bounds[1]
+
+
+def likelihoods(store, name, losses: dict[str, float | None]):
+    """A run that scored texts of as many bytes as their ids have letters; `None` failed."""
+    protocol = replace(PROTOCOL, task=sums_task(metrics=(Perplexity(),)))
+    given = {item: Status.MODEL_ERROR if loss is None else loss for item, loss in losses.items()}
+    run = stored_run(store, name, given, protocol=protocol, score="nll", summed=False)
+    task, number = run.record.tasks[0].task, 0
+    for number, sample in enumerate(list(run.each_sample())):
+        if sample.outcome.scores:
+            scores = {**sample.outcome.scores, "bytes": float(len(sample.item.id))}
+            outcome = replace(sample.outcome, scores=scores)
+            store.keep_outcomes(run.id, task, [(number, sample.item, sample.requests, outcome)])
+    return run
+
+
+def test_likelihoods_of_texts_are_compared_in_bits_per_byte_of_the_corpus(store):
+    random_ = random.Random(5)
+    names = [("x" * random_.randint(5, 60)) + f"{n:03}" for n in range(80)]
+    a = {name: len(name) * random_.uniform(0.6, 0.9) for name in names}
+    b = {name: loss - len(name) * random_.uniform(0.0, 0.05) for name, loss in a.items()}
+    b[names[0]] = None
+    runs = likelihoods(store, "a", a), likelihoods(store, "b", b)
+    (pair,) = compare(*runs).pairs
+    kept = names[1:]
+    octets = sum(map(len, kept))
+    bits = [sum(run[name] for name in kept) / math.log(2) / octets for run in (a, b)]
+    contrast = pair.contrast
+    assert (pair.score, pair.higher_is_better) == ("bits per byte", False)
+    assert contrast.estimate.value == pytest.approx(bits[1] - bits[0])
+    assert (contrast.mean_a, contrast.mean_b) == pytest.approx(tuple(bits))
+    assert contrast.estimate.low < bits[1] - bits[0] < contrast.estimate.high < 0
+    assert (contrast.estimate.bounds, contrast.losses) == (None, 79)
+    assert pair.decision is Decision.B
+    assert pair.missing == {"samples of B are missing": 1}
+    (explained,) = explain(*runs)
+    assert math.fsum(share.value for share in explained.shares) == pytest.approx(explained.difference)
+    assert explained.mean_a == pytest.approx(sum(a.values()) / math.log(2) / sum(map(len, a)))
+    (board,) = leaderboards(runs)
+    assert board.ranking.rows[0].mean == pytest.approx(bits[1])
+
+
+def test_a_failure_is_no_loss_of_nothing(store):
+    a = stored_run(store, "a", {f"i{n}": 5.0 for n in range(20)}, score="nll")
+    b = stored_run(store, "b", {f"i{n}": Status.NO_ANSWER if n < 10 else 5.0 for n in range(20)}, score="nll")
+    (pair,) = compare(a, b, score="nll").pairs
+    assert (pair.paired, pair.contrast.ties) == (10, 10)
+    assert pair.decision is Decision.NOT_SHOWN

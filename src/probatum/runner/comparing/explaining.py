@@ -183,19 +183,14 @@ def _explained(a: EvaluatedRun, b: EvaluatedRun, task: str, score: str | None, l
     return Explanation(
         task=task,
         score=first.score,
-        mean_a=_mean(first),
-        mean_b=_mean(second),
+        mean_a=first.mean,
+        mean_b=second.mean,
         steps=tuple(_steps(first, second, partings, seen)),
         recipe=recipe,
         shares=tuple(shares),
         level=level,
         notes=tuple(notes),
     )
-
-
-def _mean(scores: Scores) -> float | None:
-    counted = [unit.mean for unit in scores.units.values() if unit.counted]
-    return float(np.mean(counted)) if counted else None
 
 
 def _traces(scores: Scores) -> dict[str, _Trace]:
@@ -250,11 +245,13 @@ def _shares(
     """The parts of B - A: of the items that are not counted in both, then of each class of those that are."""
     both = [name for name in partings if first.units.get(name) and second.units.get(name)]
     both = [name for name in both if first.units[name].counted and second.units[name].counted]
-    mean_a, mean_b = _mean(first), _mean(second)
+    mean_a, mean_b = first.mean, second.mean
     if mean_a is None or mean_b is None or not both:
         return [], ["no item is counted in both runs: nothing can be explained"]
     a = np.array([first.units[name].mean for name in both])
     b = np.array([second.units[name].mean for name in both])
+    weights = np.array([1.0 if first.weights is None else first.weights[name] for name in both])
+    a, b = a * weights / weights.mean(), b * weights / weights.mean()  # whose means are the weighted ones
     clusters = [first.units[name].cluster for name in both]
     counted = [sum(1 for unit in scores.units.values() if unit.counted) for scores in (first, second)]
     alone = sum(counted) - 2 * len(both)

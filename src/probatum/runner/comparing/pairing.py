@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from probatum.core.errors import UsageError
+from probatum.core.records import Mark
 from probatum.core.run import TaskRun
 from probatum.core.status import Status
 from probatum.runner.result import EvaluatedRun
@@ -20,8 +22,10 @@ __all__ = ["Floats", "Paired", "Scores", "load_scores", "pair"]
 
 Floats = npt.NDArray[np.float64]
 
-LOWER_IS_BETTER = frozenset({"nll"})
-"""Scores that are losses."""
+BITS: Final = "bits per byte"
+"""Of a text: its loss over its bytes. Over a corpus each text weighs as many bytes as it has."""
+LOWER_IS_BETTER: Final = frozenset({"nll", BITS})
+"""Scores that are losses: what has none is missing, and never a loss of 0."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,17 @@ class Scores:
     units: Mapping[str, Unit]
     graded: int
     """Samples that have an outcome, broken items included."""
+    weights: Mapping[str, float] | None = None
+    """Item → weight in the mean; `None` where all weigh the same."""
+
+    @property
+    def mean(self) -> float | None:
+        """Over the counted items; `None` where there is none."""
+        counted = [unit for unit in self.units.values() if unit.counted]
+        if not counted:
+            return None
+        weights = None if self.weights is None else [self.weights[unit.item_id] for unit in counted]
+        return float(np.average([unit.mean for unit in counted], weights=weights))
 
     @property
     def higher_is_better(self) -> bool:
@@ -63,17 +78,15 @@ class Paired:
     """Ids that both have, with other contents: not compared."""
     missing: Mapping[str, int]
     """Whose samples are missing → common items."""
+    rates: bool
+    """Whether all scores lie from 0 to 1, and more is better: then what is missing has bounds."""
+    weights: Floats | None = None
+    """Of the paired items, where they do not weigh the same."""
 
     @property
     def common(self) -> int:
         """Items of one id and one content."""
         return len(self.all_clusters)
-
-    @property
-    def rates(self) -> bool:
-        """Whether all scores lie from 0 to 1."""
-        both = np.concatenate([self.a, self.b]) if len(self.a) else np.zeros(0)
-        return bool(((both >= 0) & (both <= 1)).all())
 
 
 def load_scores(run: EvaluatedRun, task: str, score: str | None, *, answered: bool) -> Scores:
@@ -82,7 +95,8 @@ def load_scores(run: EvaluatedRun, task: str, score: str | None, *, answered: bo
     Args:
         run: with its store.
         task: name of the task; the run has it.
-        score: which score; `None`: that of the task's first metric.
+        score: which score; `None`: that of the task's first metric, or bits per byte of one that measures
+            the likelihood of texts.
         answered: whether only answers that were compared count, rather than what the task's policy counts.
 
     Raises:
@@ -92,13 +106,31 @@ def load_scores(run: EvaluatedRun, task: str, score: str | None, *, answered: bo
     marks = list(run.store.marks(run.id, task))
     known = list(dict.fromkeys(name for mark in marks for name in mark.scores))
     chosen = score or next(_metric_scores(record), None)
+    if chosen in (None, BITS) and {"nll", "bytes"} <= set(known):
+        return _of_texts(run, record, marks)
     if chosen is None or (known and chosen not in known):
         listed = ", ".join(known) or "none"
         what = "has no score that is a mean over items" if chosen is None else f"has no score {chosen!r}"
         raise UsageError(f"task {task!r} of run {run.id} {what}; name one with --score: {listed}")
-    denominator = CAPABILITY if answered else _policy(record)
+    denominator = CAPABILITY if answered or chosen in LOWER_IS_BETTER else _policy(record)
     found = {unit.item_id: unit for unit in units(marks, chosen, denominator)}
     return Scores(run, record, chosen, denominator, found, len(marks))
+
+
+def _of_texts(run: EvaluatedRun, record: TaskRun, marks: Sequence[Mark]) -> Scores:
+    """Bits per byte of each text, which weighs its bytes: the mean is that of the corpus."""
+    sizes: dict[str, float] = {}
+    rated = []
+    for mark in marks:
+        scores = dict(mark.scores)
+        if scores.get("bytes"):
+            scores[BITS] = scores["nll"] / math.log(2) / scores["bytes"]
+            sizes.setdefault(mark.item_id, scores["bytes"])
+        elif mark.status is Status.SCORED:
+            continue  # a text without a byte has no bits a byte
+        rated.append(replace(mark, scores=scores))
+    found = {unit.item_id: unit for unit in units(rated, BITS, CAPABILITY)}
+    return Scores(run, record, BITS, CAPABILITY, found, len(marks), sizes)
 
 
 def pair(first: Scores, second: Scores) -> Paired:
@@ -124,6 +156,9 @@ def pair(first: Scores, second: Scores) -> Paired:
         only_b=tuple(name for name in other if name not in one),
         changed=tuple(changed),
         missing=_missing([(one[name].missing, other[name].missing) for name in common]),
+        rates=first.higher_is_better
+        and all(0 <= units_of[name].mean <= 1 for units_of in (one, other) for name in both),
+        weights=None if first.weights is None else np.array([first.weights[name] for name in both]),
     )
 
 

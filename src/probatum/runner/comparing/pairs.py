@@ -186,10 +186,15 @@ def _contrast(name: str, paired: Paired, chosen: Any, scores: Scores, level: flo
     a, b = paired.a[chosen], paired.b[chosen]
     labels = [cluster for cluster, here in zip(paired.clusters, chosen.tolist(), strict=True) if here]
     clusters = None if len(set(labels)) == len(labels) else labels
-    found = stats.paired_difference(
-        b, a, clusters=clusters, level=level, bounds=(0.0, 1.0) if paired.rates else None
+    weights = None if paired.weights is None else paired.weights[chosen]
+    found: stats.Interval = (
+        stats.paired_difference(
+            b, a, clusters=clusters, level=level, bounds=(0.0, 1.0) if paired.rates else None
+        )
+        if weights is None
+        else stats.mean_interval(b - a, clusters=clusters, weights=weights, level=level)
     )
-    test = _test(a, b, clusters)
+    test = _test(a, b, clusters, weights)
     share = (
         1.0
         if name != "all"
@@ -214,19 +219,23 @@ def _contrast(name: str, paired: Paired, chosen: Any, scores: Scores, level: flo
                 *_without_advice(found.warnings), *test.warnings, *_conflict(found, test, level)
             ),
         ),
-        mean_a=found.mean_b,
-        mean_b=found.mean_a,
+        mean_a=float(np.average(a, weights=weights)),
+        mean_b=float(np.average(b, weights=weights)),
         p_value=test.p_value,
         test=test.method,
         wins=int((b > a).sum()),
         losses=int((b < a).sum()),
         ties=int((b == a).sum()),
-        correlation=found.correlation,
+        correlation=found.correlation if isinstance(found, stats.PairedDifference) else None,
     )
 
 
-def _test(a: Floats, b: Floats, clusters: Sequence[str] | None) -> stats.HypothesisTest:
+def _test(
+    a: Floats, b: Floats, clusters: Sequence[str] | None, weights: Floats | None
+) -> stats.HypothesisTest:
     """McNemar's exact test for independent 0/1 pairs; else the sign-flip test, over clusters."""
+    if weights is not None:
+        return stats.sign_flip_test((b - a) * weights / weights.mean(), clusters=clusters)
     binary = bool(np.isin(a, (0, 1)).all() and np.isin(b, (0, 1)).all())
     if binary and clusters is None:
         return stats.mcnemar(int((b > a).sum()), int((b < a).sum()))

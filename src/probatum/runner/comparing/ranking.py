@@ -75,6 +75,9 @@ def rank(named: Sequence[tuple[str, Scores]], changed: frozenset[str], level: fl
     table = np.array([[scores.units[name].mean for _, scores in named] for name in everywhere])
     labels = [first.units[name].cluster for name in everywhere]
     clusters = None if len(set(labels)) == len(labels) else labels
+    if first.weights is not None:  # the mean of these is the weighted mean
+        weights = np.array([first.weights[name] for name in everywhere])
+        table = table * (weights / weights.mean())[:, np.newaxis]
     found = stats.rank_intervals(sign * table, clusters, level)
     means = table.mean(axis=0)
     p = stats.pairwise_pvalues(sign * table, clusters)
