@@ -5,8 +5,8 @@
 
 A task of made-up questions with four options, in 57 strata, is answered by the random model into a new store;
 one in 40 answers is a long one of 20,000 characters. Then the report is made as `probatum report` makes it,
-in a process of its own. The last line is JSON: seconds_html, bytes_html, peak_rss_mb, and the same of two
-runs that are compared.
+in a process of its own. The last line is JSON: seconds_html, cpu_seconds_html, bytes_html, peak_rss_mb, and the
+same of two runs that are compared.
 """
 
 from __future__ import annotations
@@ -151,9 +151,23 @@ def reported(directory: Path, models: list[str], ending: str) -> dict[str, float
         "-o",
         str(output),
     ]
-    began = time.perf_counter()
+    began, used = time.perf_counter(), _cpu_seconds()
     subprocess.run(command, check=True)
-    return {"seconds": time.perf_counter() - began, "bytes": output.stat().st_size}
+    return {
+        "seconds": time.perf_counter() - began,
+        "cpu_seconds": _cpu_seconds() - used,
+        "bytes": output.stat().st_size,
+    }
+
+
+def _told(found: dict[str, float]) -> str:
+    return f"{found['seconds']:.2f} s ({found['cpu_seconds']:.2f} s CPU), {found['bytes'] / 1e6:.2f} MB"
+
+
+def _cpu_seconds() -> float:
+    """Of all children that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def main() -> None:
@@ -169,11 +183,11 @@ def main() -> None:
         figures: dict[str, float] = {"items": chosen.items}
         for ending in ("html", "md", "json"):
             found = reported(directory, ["wordy/0"], ending)
-            print(f"{ending}: {found['seconds']:.2f} s, {found['bytes'] / 1e6:.2f} MB")
+            print(f"{ending}: {_told(found)}")
             figures |= {f"{name}_{ending}": value for name, value in found.items()}
         if chosen.runs > 1:
             found = reported(directory, ["wordy/0", "wordy/1"], "html")
-            print(f"two runs: {found['seconds']:.2f} s, {found['bytes'] / 1e6:.2f} MB")
+            print(f"two runs: {_told(found)}")
             figures |= {f"{name}_html_compared": value for name, value in found.items()}
         figures["peak_rss_mb"] = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     print(json.dumps(figures, allow_nan=False))

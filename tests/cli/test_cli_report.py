@@ -56,10 +56,10 @@ def test_an_audit_of_a_corpus_tells_the_scores_of_what_it_holds(two_runs, work):
     assert found["unknown"] == 0
     assert sum(row["items"] for row in found["rows"]) == 8
     page = two_runs("report", "latest", "--contamination", "audit.json").stdout
-    assert "A corpus of 1 documents" in page
+    assert "documents: 1" in page
     assert "Not checked" not in page
     card = json.loads(done.stdout)["runs"][0]["card"]["sections"]["Validity"]
-    assert card["contamination audit"]["mini"].startswith("1 documents")
+    assert card["contamination audit"]["mini"].startswith("documents 1, ")
 
 
 @pytest.mark.parametrize(

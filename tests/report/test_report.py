@@ -596,6 +596,7 @@ def test_every_message_is_used_and_every_used_one_exists():
 def test_a_chinese_report_has_chinese_headings(whole):
     page = Page(make_report(whole, language="zh").html())
     assert page.of("html")[0]["lang"] == "zh-Hans"
+    assert [each["lang"] for each in page.of("tbody") if "lang" in each]  # what is in English says so
     for level in ("h1", "h2", "h3", "h4"):
         assert all(re.search("[\u4e00-\u9fff]", text) for text in page.texts[level]), page.texts[level]
 

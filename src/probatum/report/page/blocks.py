@@ -39,6 +39,8 @@ class Table:
     """Columns that are set to the right."""
     swatches: tuple[str, ...] = ()
     """A name of a colour for each row, as a figure beside it has them."""
+    english: bool = False
+    """Whether its rows are in English in every report."""
     folded: bool = False
     """Whether it is opened by the reader."""
 

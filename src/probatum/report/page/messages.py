@@ -244,7 +244,7 @@ MESSAGES: Final[dict[str, tuple[str, str]]] = {
     ),
     "corpus_text": (
         (
-            "A corpus of {documents} documents was searched for the items, by {n}-grams of {unit}. A score "
+            "A corpus was searched for the items (documents: {documents}, by {n}-grams of {unit}). A score "
             "that is higher where the corpus holds the item may come from memory, or from easier items."
         ),
         (

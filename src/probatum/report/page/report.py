@@ -141,6 +141,7 @@ class Report:
                 caption=title,
                 columns=(self.words("field"), self.words("value")),
                 rows=tuple((name, shown_value(value)) for name, value in fields.items()),
+                english=True,
                 folded=True,
             )
 
@@ -226,7 +227,7 @@ def _told(found: Contamination) -> str:
     counts = ", ".join(f"{row.items} {row.kind.value}" for row in found.rows if row.items)
     unknown = f", {found.unknown} not looked for" if found.unknown else ""
     audit = found.audit
-    return f"{audit.documents} documents, {audit.n}-grams of {audit.unit}: {counts or 'no item'}{unknown}"
+    return f"documents {audit.documents}, {audit.n}-grams of {audit.unit}: {counts or 'no item'}{unknown}"
 
 
 def _compared(runs: Sequence[EvaluatedRun]) -> tuple[Comparison | None, str | None]:

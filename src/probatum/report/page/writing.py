@@ -137,7 +137,8 @@ def _facts(example: Example, words: Words) -> Iterator[tuple[str, str]]:
     for option in example.options:
         likely = "–" if option.log_likelihood is None else f"{option.log_likelihood:.4f}"
         yield words("continuation"), f"{option.text} ({likely})"
-    yield words("targets"), ", ".join(example.targets)
+    if example.targets:
+        yield words("targets"), ", ".join(example.targets)
     if example.answer is not None:
         yield words("answer"), example.answer
     if example.rule is not None:
