@@ -160,3 +160,22 @@ def test_results_rank_the_models_of_a_store(probatum_here, two):
 def test_options_of_results_that_do_not_go_together_are_refused(probatum_here, two, arguments):
     done = probatum_here("results", *arguments)
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+
+
+def test_names_of_models_cannot_steer_the_terminal(probatum_here, work):
+    with open_store(f"sqlite:///{work / 'probatum.db'}") as store:
+        runs = [
+            stored_run(store, f"{name}\x1b[2J\u202e", {"x\x1b": float(name == "a"), "y": 1.0})
+            for name in "ab"
+        ]
+    ids = [run.id for run in runs]
+    for arguments in (
+        ("compare", *ids),
+        ("diff", *ids),
+        ("gate", ids[0], "--baseline", ids[1], "--max-drop", 0.1),
+        ("export", ids[0], "-o", "r.zip"),
+        ("verify", "r.zip"),
+    ):
+        done = probatum_here(*arguments)
+        assert done.returncode in (0, 1, 3)
+        assert not {"\x1b", "\u202e"} & set(done.stdout + done.stderr)

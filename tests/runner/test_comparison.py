@@ -460,3 +460,18 @@ def test_a_failure_is_no_loss_of_nothing(store):
     (pair,) = compare(a, b, score="nll").pairs
     assert (pair.paired, pair.contrast.ties) == (10, 10)
     assert pair.decision is Decision.NOT_SHOWN
+
+
+def test_runs_whose_recipe_is_not_known_are_compared_by_digest_and_by_a_score_that_is_named(store):
+    runs = []
+    for name, text, digest in (("a", "10", "p"), ("b", "11", "p"), ("c", "11", "q")):
+        run = stored_run(store, name, bits(text * 10))
+        task = replace(run.record.tasks[0], recipe={}, protocol=digest)
+        runs.append(replace(run, record=replace(run.record, tasks=(task,))))
+    a, b, c = runs
+    with pytest.raises(
+        UsageError, match="no score that is a mean over items; name one with --score: correct"
+    ):
+        compare(a, b)
+    assert compare(a, b, score="correct").verdict == "B better"
+    assert compare(a, c, score="correct").comparability is Comparability.REFUSED

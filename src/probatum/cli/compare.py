@@ -8,7 +8,7 @@ import click
 from rich.cells import cell_len
 
 from probatum.cli.options import DEFAULT_STORE, json_option, store_option
-from probatum.cli.output import print_json
+from probatum.cli.output import print_json, print_line
 from probatum.core.comparability import Comparability
 from probatum.core.records import Estimate
 from probatum.runner import EvaluatedRun
@@ -75,13 +75,13 @@ def print_comparison(found: Comparison) -> None:
     for run in found.runs:
         _say(marked)(f"{run.letter}  {run.run}  {run.model}  {run.updated}")
     for pair in found.pairs:
-        click.echo("")
+        print_line("")
         _print_pair(pair, _say(pair.anyway))
     for ranking in found.rankings:
-        click.echo("")
+        print_line("")
         _print_ranking(ranking, _say(ranking.anyway))
     if len(found.pairs) > 1:
-        click.echo("")
+        print_line("")
         _say(marked)(
             f"p-values are corrected for {len(found.pairs)} comparisons (Holm); intervals stand alone"
         )
@@ -90,7 +90,7 @@ def print_comparison(found: Comparison) -> None:
 
 
 def _say(marked: bool) -> Say:
-    return lambda line: click.echo(f"{MARK if marked else ''}{line}")
+    return lambda line: print_line(f"{MARK if marked else ''}{line}")
 
 
 def _print_pair(pair: PairComparison, say: Say) -> None:

@@ -7,7 +7,7 @@ import json
 import click
 
 from probatum.cli.options import DEFAULT_STORE, json_option, store_option
-from probatum.cli.output import print_json
+from probatum.cli.output import print_json, print_line
 from probatum.core.strictjson import strict_json
 from probatum.runner import EvaluatedRun
 from probatum.runner.comparing import Explanation, Share, Step, explain, find_runs
@@ -41,9 +41,9 @@ def command(
         print_json({"a": first.id, "b": second.id, "tasks": [one.plain() for one in found]})
         return 0
     for name, run in (("A", first), ("B", second)):
-        click.echo(f"{name}  {run.id}  {run.record.model.provider}/{run.record.model.name}")
+        print_line(f"{name}  {run.id}  {run.record.model.provider}/{run.record.model.name}")
     for one in found:
-        click.echo("")
+        print_line("")
         _print(one)
     return 0
 
@@ -53,30 +53,30 @@ def _print(found: Explanation) -> None:
         "nothing" if value is None else f"{value:{form}}"
         for value, form in ((found.mean_a, ".4f"), (found.mean_b, ".4f"), (found.difference, "+.4f"))
     ]
-    click.echo(f"{found.task}, {found.score}: A {shown[0]}, B {shown[1]}, B - A {shown[2]}")
+    print_line(f"{found.task}, {found.score}: A {shown[0]}, B {shown[1]}, B - A {shown[2]}")
     first = found.first
-    click.echo(f"  differs first in: {'nothing' if first is None else first.name}")
+    print_line(f"  differs first in: {'nothing' if first is None else first.name}")
     for step in found.steps:
         _print_step(step)
     if found.recipe:
-        click.echo("  fields of recipe and model that differ:")
+        print_line("  fields of recipe and model that differ:")
         for difference in found.recipe:
-            click.echo(f"    {difference}")
+            print_line(f"    {difference}")
     if found.shares:
-        click.echo(f"  parts of B - A ({100 * found.level:g}% intervals):")
+        print_line(f"  parts of B - A ({100 * found.level:g}% intervals):")
         for share in found.shares:
-            click.echo(f"    {_share(share)}")
+            print_line(f"    {_share(share)}")
     for note in found.notes:
-        click.echo(f"  note: {note}")
+        print_line(f"  note: {note}")
 
 
 def _print_step(step: Step) -> None:
     if step.same:
-        click.echo(f"    {step.name}: the same ({step.detail})")
+        print_line(f"    {step.name}: the same ({step.detail})")
         return
-    click.echo(f"  ! {step.name}: {step.detail}")
+    print_line(f"  ! {step.name}: {step.detail}")
     for sign, value in (("A", step.a), ("B", step.b)):
-        click.echo(f"      {sign}: {_line(value)}")
+        print_line(f"      {sign}: {_line(value)}")
 
 
 def _line(value: object) -> str:

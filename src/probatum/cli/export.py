@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from probatum.cli.options import DEFAULT_STORE, json_option, store_option
-from probatum.cli.output import print_json
+from probatum.cli.output import print_json, print_line
 from probatum.report.bundle import write_bundle, write_samples
 from probatum.runner import EvaluatedRun
 from probatum.runner.comparing import find_run
@@ -38,7 +38,7 @@ def command(run: str, output: Path, redact: bool, store: str | None, as_json: bo
             if as_json:
                 print_json({"file": str(output), "run": found.id, "samples": count, "redacted": redact})
             else:
-                click.echo(f"{output}: {count} samples of run {found.id}")
+                print_line(f"{output}: {count} samples of run {found.id}")
             return 0
         bundle = write_bundle(output, found, redact=redact)
     finally:
@@ -51,5 +51,5 @@ def command(run: str, output: Path, redact: bool, store: str | None, as_json: bo
             }
         )
     else:
-        click.echo(f"{output}: run {bundle.run}, {len(bundle.files)} files, sha256:{bundle.digest}")
+        print_line(f"{output}: run {bundle.run}, {len(bundle.files)} files, sha256:{bundle.digest}")
     return 0

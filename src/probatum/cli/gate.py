@@ -9,7 +9,7 @@ from typing import Any, Final
 import click
 
 from probatum.cli.options import DEFAULT_STORE, json_option, store_option
-from probatum.cli.output import print_json, write_text
+from probatum.cli.output import print_json, print_line, write_text
 from probatum.core.errors import ProbatumError, UsageError
 from probatum.runner import EvaluatedRun
 from probatum.runner.comparing import Gate, GateVerdict, find_runs, gate
@@ -97,15 +97,15 @@ def command(
 
 
 def _print(found: Gate) -> None:
-    click.echo(f"{found.verdict.value}: run {found.run} against baseline {found.baseline}")
+    print_line(f"{found.verdict.value}: run {found.run} against baseline {found.baseline}")
     for task in found.tasks:
-        click.echo(f"  {task.task}: {task.verdict.value}, {task.reason}")
+        print_line(f"  {task.task}: {task.verdict.value}, {task.reason}")
         if task.difference is not None and task.low is not None and task.high is not None:
             limits = f"above {task.low:+.4f} and below {task.high:+.4f}"
             sure = f"each with {100 * found.level:g}% confidence"
-            click.echo(f"    run - baseline {task.difference:+.4f}; {limits}, {sure}")
+            print_line(f"    run - baseline {task.difference:+.4f}; {limits}, {sure}")
         for note in task.pair.notes:
-            click.echo(f"    note: {note}")
+            print_line(f"    note: {note}")
 
 
 def junit(found: Gate) -> str:

@@ -11,12 +11,17 @@ import click
 from probatum.core.errors import UsageError
 from probatum.core.strictjson import strict_text
 
-__all__ = ["print_json", "write_text"]
+__all__ = ["print_json", "print_line", "write_text"]
 
 
 def print_json(value: Mapping[str, Any]) -> None:
     """One strict JSON object: NaN is `null`, and `nulls` says where; surrogates are escaped."""
     click.echo(strict_text(value))
+
+
+def print_line(text: str) -> None:
+    """One line for people: signs that steer a terminal or turn the direction of writing by their numbers."""
+    click.echo("".join(sign if sign.isprintable() else f"\\u{ord(sign):04x}" for sign in text))
 
 
 def write_text(path: Path, text: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from probatum.cli.options import json_option
-from probatum.cli.output import print_json
+from probatum.cli.output import print_json, print_line
 from probatum.report.verification import verify_bundle
 
 __all__ = ["command"]
@@ -30,8 +30,8 @@ def command(file: Path, digest: str | None, as_json: bool) -> int:
     elif found.whole:
         texts = "digests in place of texts" if found.redacted else "texts whole"
         about = f"run {found.run}, {found.model}, {found.files} files, {texts}"
-        click.echo(f"{file}: whole; {about}, sha256:{found.digest}")
+        print_line(f"{file}: whole; {about}, sha256:{found.digest}")
     else:
         for problem in found.problems:
-            click.echo(f"{file}: {problem}")
+            print_line(f"{file}: {problem}")
     return 0 if found.whole else 1

@@ -12,11 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from probatum.core.errors import UsageError
+from probatum.core.protocol import Policy
 from probatum.core.records import Mark
 from probatum.core.run import TaskRun
 from probatum.core.status import Status
 from probatum.runner.result import EvaluatedRun
-from probatum.scoring.tally import CAPABILITY, Denominator, Unit, units
+from probatum.scoring.tally import CAPABILITY, Denominator, Unit, end_to_end, units
 
 __all__ = ["Floats", "Paired", "Scores", "load_scores", "pair"]
 
@@ -191,7 +192,10 @@ def _metric_scores(record: TaskRun) -> Iterator[str]:
 
 
 def _policy(record: TaskRun) -> Denominator:
-    """The denominator that the recipe of then declares."""
-    policy = _task_fields(record)["policy"]["fields"]
+    """The denominator that the recipe of then declares; of a recipe that is not known, the usual one."""
+    fields = _task_fields(record)
+    if "policy" not in fields:
+        return end_to_end(Policy())
+    policy = fields["policy"]["fields"]
     names = {str(json.loads(one)).rpartition(".")[2] for one in policy["counted"]["set"]}
     return Denominator(policy["name"], frozenset(status for status in Status if status.name in names))
