@@ -7,15 +7,27 @@ see `docs/likelihood.md` for the rules.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, get_args, get_type_hints
 from typing import Protocol as Interface
 
 from probatum.core.errors import UsageError
-from probatum.core.records import Finish, Rolling, Scoring
+from probatum.core.records import Finish, Prompted, Request, Response, Rolling, Scoring
+from probatum.models.chat import RenderingError
 
-__all__ = ["NotScorableError", "Plan", "Stretch", "Vocabulary", "begun", "check_scoring", "plan"]
+__all__ = [
+    "NotScorableError",
+    "Plan",
+    "Stretch",
+    "Vocabulary",
+    "begun",
+    "check_scoring",
+    "plan",
+    "plan_request",
+    "scored_response",
+]
 
 CHOICES: Final = {name: get_args(hint) for name, hint in get_type_hints(Scoring).items() if name != "rolling"}
 """Field of `Scoring` → what it may be, where it is a choice."""
@@ -171,6 +183,67 @@ def plan(
     kept, cut = _fitting(tokens, start, opening, scoring.overflow, context_tokens)
     stretch = Stretch(tuple(kept), tuple(tokens[start:]))
     return Plan((stretch,), len(kept), total - before, cut, remark)
+
+
+def plan_request(
+    request: Request,
+    render: Callable[[Prompted], str],
+    vocabulary: Vocabulary,
+    context_tokens: int,
+) -> Plan | Response:
+    """The plan of a request with a continuation, or the response where nothing can be scored.
+
+    Args:
+        request: what is asked.
+        render: the text of a prompt; may raise RenderingError.
+        vocabulary: the backend's.
+        context_tokens: tokens that the model can see at once.
+
+    Raises:
+        UsageError: the request's rules contradict themselves.
+    """
+    finish = Finish.MODEL_ERROR
+    try:
+        text = render(request.prompt)
+        return plan(text, request.continuation or "", request.scoring, vocabulary, context_tokens)
+    except NotScorableError as error:
+        finish, reason = error.finish, error.reason
+    except RenderingError as error:
+        reason = str(error)
+    except UnicodeEncodeError:
+        reason = "prompt or continuation holds half of a surrogate pair: it is no text"
+    return Response(request=request.key, finish=finish, reason=reason)
+
+
+def scored_response(
+    request: Request,
+    planned: Plan,
+    logprobs: tuple[float, ...],
+    *,
+    greedy: bool,
+    seconds: float | None = None,
+) -> Response:
+    """The response to a request whose tokens are scored; a NaN among the numbers is an error of the model."""
+    if any(math.isnan(value) for value in logprobs):
+        return Response(
+            request=request.key,
+            finish=Finish.MODEL_ERROR,
+            reason="the model computed no usable numbers: a logit is NaN",
+            prompt_tokens=planned.prompt_tokens,
+            seconds=seconds,
+        )
+    return Response(
+        request=request.key,
+        prompt_tokens=planned.prompt_tokens,
+        completion_tokens=len(logprobs),
+        logprobs=logprobs,
+        greedy=greedy,
+        tokens=planned.tokens,
+        scored_bytes=planned.scored_bytes,
+        cut_tokens=planned.cut_tokens,
+        reason=planned.remark,
+        seconds=seconds,
+    )
 
 
 def _joined(

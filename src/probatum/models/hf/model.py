@@ -26,7 +26,7 @@ from probatum.models.hf.network import Network
 from probatum.models.hf.settings import HFSettings
 from probatum.models.hf.tree import Query
 from probatum.models.hf.vocabulary import HFVocabulary
-from probatum.models.likelihood import NotScorableError, Plan, begun, plan
+from probatum.models.likelihood import Plan, begun, plan_request, scored_response
 from probatum.models.seam import Capabilities
 from probatum.models.template_text import text_of_its_own
 from probatum.models.threads import available_cores
@@ -185,7 +185,7 @@ class HFModel:
         started = time.monotonic()
         asked: list[_Asked] = []
         for request in requests:
-            planned = self._plan(request)
+            planned = plan_request(request, self._text, self._vocabulary, self._context)
             if isinstance(planned, Response):
                 yield planned
             else:
@@ -202,20 +202,6 @@ class HFModel:
             one, number = owners[answered.query]
             if one.add(number, answered.logprobs, greedy=answered.greedy):
                 yield one.response(started)
-
-    def _plan(self, request: Request) -> Plan | Response:
-        """What is to be computed, or the response where nothing can be."""
-        try:
-            text = self._text(request.prompt)
-            assert request.continuation is not None  # noqa: S101 - only such requests come here
-            return plan(text, request.continuation, request.scoring, self._vocabulary, self._context)
-        except NotScorableError as error:
-            return Response(request=request.key, finish=error.finish, reason=error.reason)
-        except RenderingError as error:
-            return Response(request=request.key, finish=Finish.MODEL_ERROR, reason=str(error))
-        except UnicodeEncodeError:
-            reason = "prompt or continuation holds half of a surrogate pair: it is no text"
-            return Response(request=request.key, finish=Finish.MODEL_ERROR, reason=reason)
 
     def _text(self, prompt: Prompted) -> str:
         """Raises RenderingError; ModelError for messages to a base model."""
@@ -282,25 +268,8 @@ class _Asked:
     def response(self, started: float) -> Response:
         """What it came to."""
         logprobs = tuple(itertools.chain.from_iterable(part or () for part in self._parts))
-        plan = self.plan
-        key, prompt_tokens = self.request.key, plan.prompt_tokens
-        if any(number != number for number in logprobs):  # noqa: PLR0124 - NaN is unlike itself
-            reason = "the model computed no usable numbers: a logit is NaN"
-            return Response(
-                request=key, finish=Finish.MODEL_ERROR, reason=reason, prompt_tokens=prompt_tokens
-            )
-        return Response(
-            request=key,
-            prompt_tokens=prompt_tokens,
-            completion_tokens=len(logprobs),
-            logprobs=logprobs,
-            greedy=self._greedy,
-            tokens=plan.tokens,
-            scored_bytes=plan.scored_bytes,
-            cut_tokens=plan.cut_tokens,
-            reason=plan.remark,
-            seconds=time.monotonic() - started,
-        )
+        seconds = time.monotonic() - started
+        return scored_response(self.request, self.plan, logprobs, greedy=self._greedy, seconds=seconds)
 
 
 class _Speller:

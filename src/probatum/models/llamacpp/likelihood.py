@@ -8,14 +8,15 @@ its company.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from probatum.core.records import Request
+from probatum.core.records import Request, Response
 from probatum.models.decoding import Logits
-from probatum.models.likelihood import Plan, Stretch
+from probatum.models.likelihood import Plan, Stretch, scored_response
 from probatum.models.llamacpp.batching import Batching
 from probatum.models.llamacpp.engine import Engine
 
@@ -65,9 +66,11 @@ class Scored:
         """Whether all stretches have come."""
         return len(self.logprobs) == len(self.plan.stretches)
 
-    def values(self) -> tuple[float, ...]:
-        """Log-probabilities of all scored tokens, in order."""
-        return tuple(value for number in sorted(self.logprobs) for value in self.logprobs[number])
+    def response(self, started: float) -> Response:
+        """What it came to; `started` is a time of the monotonic clock."""
+        logprobs = tuple(value for number in sorted(self.logprobs) for value in self.logprobs[number])
+        seconds = time.monotonic() - started
+        return scored_response(self.request, self.plan, logprobs, greedy=self.greedy, seconds=seconds)
 
 
 def score(asked: Sequence[Scored], batching: Batching) -> Iterator[Scored]:

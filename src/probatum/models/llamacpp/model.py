@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,7 +14,7 @@ from probatum.core.records import Finish, Identity, Prompted, Request, Response
 from probatum.models.chat import ChatTemplate, RenderingError
 from probatum.models.decoding import Sample, answered_at_once, sampling_fault
 from probatum.models.feeding import Feeder
-from probatum.models.likelihood import NotScorableError, Plan, plan
+from probatum.models.likelihood import plan_request
 from probatum.models.llamacpp import embedded
 from probatum.models.llamacpp.batching import Batching
 from probatum.models.llamacpp.engine import Engine, Shape
@@ -175,33 +174,20 @@ class LlamaModel:
         started = time.monotonic()
         asked = []
         for request in requests:
-            planned = self._plan(request)
+            planned = plan_request(request, self._text, self._vocabulary, self._engine.context_tokens)
             if isinstance(planned, Response):
                 yield planned
             elif planned.stretches:
                 asked.append(Scored(request, planned))
             else:
-                yield _scored(Scored(request, planned), started)
+                yield Scored(request, planned).response(started)
         found = score(asked, self._batching)
         while True:
             with self._working:
                 one = next(found, None)
             if one is None:
                 return
-            yield _scored(one, started)
-
-    def _plan(self, request: Request) -> Plan | Response:
-        """What is to be computed, or the response where nothing can be."""
-        try:
-            prompt, continuation = self._text(request.prompt), request.continuation or ""
-            return plan(prompt, continuation, request.scoring, self._vocabulary, self._engine.context_tokens)
-        except NotScorableError as error:
-            return Response(request=request.key, finish=error.finish, reason=error.reason)
-        except RenderingError as error:
-            return Response(request=request.key, finish=Finish.MODEL_ERROR, reason=str(error))
-        except UnicodeEncodeError:
-            reason = "prompt or continuation holds half of a surrogate pair: it is no text"
-            return Response(request=request.key, finish=Finish.MODEL_ERROR, reason=reason)
+            yield one.response(started)
 
     def _begin(self, request: Request) -> Response | None:
         """Starts on a request that generates; its response if there is nothing left to do."""
@@ -273,27 +259,3 @@ class LlamaModel:
                 **self._said(),
             },
         )
-
-
-def _scored(one: Scored, started: float) -> Response:
-    """What a scored request came to."""
-    plan, logprobs = one.plan, one.values()
-    if any(math.isnan(value) for value in logprobs):
-        return Response(
-            request=one.request.key,
-            finish=Finish.MODEL_ERROR,
-            reason="the model computed no usable numbers: a logit is NaN",
-            prompt_tokens=plan.prompt_tokens,
-        )
-    return Response(
-        request=one.request.key,
-        prompt_tokens=plan.prompt_tokens,
-        completion_tokens=len(logprobs),
-        logprobs=logprobs,
-        greedy=one.greedy,
-        tokens=plan.tokens,
-        scored_bytes=plan.scored_bytes,
-        cut_tokens=plan.cut_tokens,
-        reason=plan.remark,
-        seconds=time.monotonic() - started,
-    )

@@ -22,7 +22,13 @@ from typing import Any, Final
 
 from probatum.core.errors import ModelError
 from probatum.core.records import Finish, Prompted, Request, Response
-from probatum.models.likelihood import NotScorableError, Plan, Stretch, plan
+from probatum.models.likelihood import (
+    NotScorableError,
+    Plan,
+    Stretch,
+    plan_request,
+    scored_response,
+)
 from probatum.models.openai.servers import Server
 from probatum.models.openai.settings import Endpoint, OpenAISettings
 from probatum.models.openai.verdicts import Rejected, Transient
@@ -149,7 +155,7 @@ class Scorer:
             if self._engine == "echo":
                 return await self._by_echo(request, text)
             planned = await self._plan(request, text)
-            return await self._by_tokens(request, planned)
+            return planned if isinstance(planned, Response) else await self._by_tokens(request, planned)
         except NotScorableError as error:
             return Response(request=request.key, finish=error.finish, reason=error.reason)
         except UnicodeEncodeError:
@@ -172,19 +178,13 @@ class Scorer:
         told = await self._ask("apply-template", {"messages": [vars(message) for message in prompt]})
         return str(told.get("prompt", ""))
 
-    async def _plan(self, request: Request, text: str) -> Plan:
+    async def _plan(self, request: Request, text: str) -> Plan | Response:
         """Plans, and asks for what is missing, until nothing is."""
         if not self._known:
             await self._learn()
         while True:
             try:
-                return plan(
-                    text,
-                    request.continuation or "",
-                    request.scoring,
-                    self._vocabulary,
-                    self._context,
-                )
+                return plan_request(request, lambda _: text, self._vocabulary, self._context)
             except _MissingError as missing:
                 await self._find(missing)
 
@@ -248,17 +248,7 @@ class Scorer:
             values, likeliest = await ways[str(self._engine)](stretch)
             logprobs += values
             greedy &= likeliest
-        return Response(
-            request=request.key,
-            prompt_tokens=planned.prompt_tokens,
-            completion_tokens=len(logprobs),
-            logprobs=tuple(logprobs),
-            greedy=greedy,
-            tokens=planned.tokens,
-            scored_bytes=planned.scored_bytes,
-            cut_tokens=planned.cut_tokens,
-            reason=planned.remark,
-        )
+        return scored_response(request, planned, tuple(logprobs), greedy=greedy)
 
     async def _llamacpp(self, stretch: Stretch) -> tuple[list[float], bool]:
         """One question a token; what is before it lies in the server's cache."""
