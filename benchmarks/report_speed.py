@@ -5,8 +5,8 @@
 
 A task of made-up questions with four options, in 57 strata, is answered by the random model into a new store;
 one in 40 answers is a long one of 20,000 characters. Then the report is made as `probatum report` makes it,
-in a process of its own. The last line is JSON: seconds_html, cpu_seconds_html, bytes_html, peak_rss_mb, and the
-same of two runs that are compared.
+in a process of its own. The last line is JSON: seconds_html, cpu_seconds_html, bytes_html, peak_rss_mb, and
+the same of two runs that are compared.
 """
 
 from __future__ import annotations
