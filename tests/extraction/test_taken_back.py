@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from probatum.extraction import extract_number, extract_option
+from probatum.extraction import extract_number, extract_option, extract_options
 
 
 @pytest.mark.parametrize(
@@ -82,3 +82,18 @@ def test_the_number_that_is_meant(text: str, right: str) -> None:
 @pytest.mark.parametrize("text", ["Answer: 3 : 5", "Answer: 3:5"])
 def test_a_ratio_is_no_number(text: str) -> None:
     assert extract_number(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        ("A and C are correct.", "A,C"),
+        ("(A), (B) and (D) are all correct; C is wrong.", "A,B,D"),
+        ("A、C都正确", "A,C"),
+        ("A and C are wrong, B and D are right.", "B,D"),
+        ("A and C are close calls.", None),
+    ],
+)
+def test_options_that_are_called_right_together(text: str, right: str | None) -> None:
+    found = extract_options(text, "ABCD")
+    assert (found.answer if found else None) == right

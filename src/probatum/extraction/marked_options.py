@@ -126,9 +126,34 @@ def table(reader: LabelReader, page: Page) -> list[Candidate] | None:
     ]
 
 
+_ARE_RIGHT = re.compile(
+    r"[)\]*_`$]{0,4}\s?(?:(?:are|were) (?:both |all )?(?:the )?(?:only )?(?:correct|right)\b"
+    r"|(?:都|均|是)(?:正确|对))",
+    re.IGNORECASE,
+)
+
+
+def _together(reader: LabelReader, page: Page) -> Candidate | None:
+    """`A and C are correct`: the last enumeration that is called right."""
+    last = None
+    at = 0
+    for match in reader.label.finditer(page.folded):
+        if match.start() < at:
+            continue
+        each = read_at(
+            reader, page.folded, match.start(), min(len(page.folded), match.start() + 300), "phrase:is_right"
+        )
+        at = each.end if each is not None else match.end()
+        if each is not None and len(each.labels) > 1 and _ARE_RIGHT.match(page.folded, each.end):
+            last = each
+    return last
+
+
 def verdicts(reader: LabelReader, page: Page) -> list[Candidate] | None:
     """`(B) is the correct answer`, `只有选项C是对的`."""
-    found = []
+    found: list[Candidate] = []
+    if page.multiple and (together := _together(reader, page)) is not None:
+        return [together]
     for match in reader.first.finditer(page.folded):
         label = match["label"]
         if not (match["named"] or match["open"]) and label[0].islower():
