@@ -169,6 +169,14 @@ def test_numbers_are_those_of_the_run(whole):
         assert f"[{each.low:.4f}, {each.high:.4f}]" in page
 
 
+def test_the_chance_line_stands_where_a_chance_is_known_and_not_in_the_slices(whole):
+    text = make_report(whole).html()
+    results, slices = text.index('id="run-A-task-0-results"'), text.index('id="run-A-task-0-slices"')
+    end = text.index("</section>", slices)
+    assert "chance 0.2500" in text[results:slices]
+    assert "chance 0.2500" not in text[slices:end]
+
+
 def test_every_ending_has_its_examples_and_its_reason(whole):
     text = make_report(whole).html()
     for status in (

@@ -178,7 +178,7 @@ def _forest_of(estimates: Sequence[Estimate], title: str, page: TaskPage) -> Ite
     ]
     if not rows:
         return
-    chance = page.task.chance
+    chance = next((each.chance for each in estimates if each.chance is not None), None)  # strata have none
     words = page.words
     reference = None if chance is None else (chance, words("chance_line", chance=number(chance)))
     picture = forest(
