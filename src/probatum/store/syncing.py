@@ -80,6 +80,8 @@ class Syncer:
             if self._closed.wait(self._interval):  # `close` syncs the rest itself
                 return
             self._dirty.clear()  # before the sync: what comes meanwhile may have missed it
+            if self._closed.is_set():  # `close` came after the wait: its wake-up was cleared just now
+                return
             try:
                 self.sync()
             except OSError as error:
