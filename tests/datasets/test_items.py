@@ -393,8 +393,6 @@ def test_a_text_file_is_one_row_that_the_task_may_part(tmp_path):
     path.write_text("one\n\ntwo é\n", encoding="utf-8")
 
     def to_items(row):
-        return tuple(
-            Item(id=str(n), fields={"text": page}) for n, page in enumerate(row.text.split("\n\n"))
-        )
+        return tuple(Item(id=str(n), fields={"text": page}) for n, page in enumerate(row.text.split("\n\n")))
 
     assert [item.fields["text"] for item in load_file(path, File, to_items)] == ["one", "two é\n"]

@@ -153,7 +153,9 @@ def test_executions_do_not_wait_for_the_next_answer(store, data):
     assert statuses(run) == {"scored": 5}
 
 
-@pytest.mark.skipif(isolation_report(until_proven=True).level is None, reason="this machine offers no isolation")
+@pytest.mark.skipif(
+    isolation_report(until_proven=True).level is None, reason="this machine offers no isolation"
+)
 def test_the_real_sandbox_gives_each_verdict_as_it_falls_and_is_closed_with_the_run(store):
     model = Waiting(reply=lambda _: "    return 1")
     options = {"store": store, "allow_code_execution": True, "workers": 1}
