@@ -121,7 +121,7 @@ class Scoring:
     boundary: Literal["common", "count", "apart"] = "common"
     """Which tokens of prompt + continuation are the continuation's. `common`: those from the first on in
     which they differ from the tokens of the prompt alone. `count`: as many as there are beyond the number
-    of the prompt's own (lm-eval). `apart`: prompt and continuation are tokenised each alone."""
+    of the prompt's own, after the prompt's own (lm-eval). `apart`: each is tokenised alone."""
     begin: Literal["tokenizer", "always", "never"] = "tokenizer"
     """Whether the beginning token stands before a prompt; once, also where the prompt writes it."""
     first: Literal["begin", "skip"] = "begin"

@@ -262,12 +262,14 @@ def _joined(
     start = _shared(alone, whole)
     same = start == len(alone)
     if boundary == "count":
-        counted = len(vocabulary.encode(prompt.rstrip())) if prompt.rstrip() else 0
-        if counted < len(whole):
-            same = same and counted == len(alone)
-            start = counted
-        else:
-            remark = "the last token spans the boundary: split where the tokens first differ"
+        bare = prompt.rstrip()
+        counted = vocabulary.encode(bare) if bare else []
+        place = len(counted)
+        if place < len(whole):
+            clean = whole[:place] == counted
+            before = len(bare.encode()) if clean else vocabulary.bytes_before(text, whole, place)
+            return counted + whole[place:], place, before, None
+        remark = "the last token spans the boundary: split where the tokens first differ"
     if start >= len(whole):
         raise _vanished(continuation)
     before = len(prompt.encode()) if same else vocabulary.bytes_before(text, whole, start)
