@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shutil
 import threading
 
 import pytest
@@ -371,3 +372,38 @@ def test_long_masks_go_in_parts(tiny, monkeypatch):
     for one, other in zip(answers(model, requests), expected, strict=True):
         assert one.logprobs == pytest.approx(other.logprobs, abs=TOLERANCE)
     model.close()
+
+
+@pytest.fixture
+def hub(tiny, tmp_path, monkeypatch):
+    """The hub's own cache on disk, with one repository and no network."""
+    import huggingface_hub
+
+    commit = "0123456789abcdef0123456789abcdef01234567"
+    repository = tmp_path / "models--owner--tiny"
+    (repository / "refs").mkdir(parents=True)
+    (repository / "refs" / "v1").write_text(commit)
+    shutil.copytree(tiny(), repository / "snapshots" / commit)
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
+    return commit
+
+
+def test_a_model_of_the_hub_is_pinned_to_its_commit(hub, tiny):
+    model = load_model("hf/owner/tiny@v1")
+    local = load_model(f"hf/{tiny()}")
+    assert (model.identity.name, model.identity.revision) == ("owner/tiny", hub)
+    assert model.identity.weights == local.identity.weights
+    assert (
+        answers(model, [asked("the", " sky")])[0].logprobs
+        == answers(local, [asked("the", " sky")])[0].logprobs
+    )
+    model.close()
+    local.close()
+
+
+@pytest.mark.parametrize("name", ["hf/owner/tiny@v2", "hf/owner/other"])
+def test_a_model_that_the_hub_does_not_give_is_told_in_a_line(hub, name):
+    with pytest.raises(ModelError, match="cannot be had from the hub") as raised:
+        load_model(name)
+    assert "\n" not in str(raised.value)
