@@ -407,3 +407,20 @@ def test_a_model_that_the_hub_does_not_give_is_told_in_a_line(hub, name):
     with pytest.raises(ModelError, match="cannot be had from the hub") as raised:
         load_model(name)
     assert "\n" not in str(raised.value)
+
+
+def test_long_documents_close_a_block_early(tiny, monkeypatch):
+    monkeypatch.setattr("probatum.models.hf.model.BLOCK_CHARACTERS", 500)
+    model = load_model(f"hf/{tiny()}", {"threads": 1})
+    pulled = []
+
+    def documents():
+        for number in range(200):
+            pulled.append(number)
+            yield asked("", FEW_SHOT + str(number), rolling=Rolling(window=32))
+
+    responses = model.answer(documents())
+    assert next(responses).finish is Finish.STOP
+    assert len(pulled) < 120
+    assert len(list(responses)) == 199
+    model.close()

@@ -38,6 +38,12 @@ Computed = TypeVar("Computed")
 BLOCK: Final = 1024
 """Requests whose sequences become one tree."""
 
+BLOCK_CHARACTERS: Final = 8_000_000
+"""Characters after which a block is closed: whole documents are long."""
+
+AHEAD: Final = 64
+"""Requests pulled before their block begins."""
+
 PATIENCE_SECONDS: Final = 1.0
 """Longest wait for a block to fill, once it has a request."""
 
@@ -114,7 +120,7 @@ class HFModel:
                 f"model {self._identity.name!r} is answering another call: take all its responses, or close "
                 "that iterator, first"
             )
-        feeder = Feeder(requests, name="hf requests", ahead=BLOCK)
+        feeder = Feeder(requests, name="hf requests", ahead=AHEAD)
         try:
             while block := _gather(feeder):
                 yield from self._answer(block)
@@ -290,11 +296,15 @@ class _Speller:
 def _gather(feeder: Feeder) -> list[Request]:
     """The next block. The iterable may wait for answers before it gives more, so no wait is for ever."""
     found: list[Request] = []
-    while len(found) < BLOCK:
+    room = BLOCK_CHARACTERS
+    while len(found) < BLOCK and room > 0:
         request = feeder.take(wait=True, seconds=PATIENCE_SECONDS if found else None)
         if request is None:
             break
         found.append(request)
+        prompt = request.prompt
+        contents = [prompt] if isinstance(prompt, str) else [message.content for message in prompt]
+        room -= sum(map(len, contents)) + len(request.continuation or "")
     return found
 
 
