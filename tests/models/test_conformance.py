@@ -222,7 +222,11 @@ def test_windows_give_each_token_once(backend):
     assert windows.tokens == whole.tokens
     assert windows.scored_bytes == whole.scored_bytes == len(text.encode())
     assert windows.logprobs[:24] == pytest.approx(whole.logprobs[:24], abs=backend.tolerance)
-    wide = backend.score(asked("", text, rolling=Rolling()))[0]
+
+
+def test_a_window_as_wide_as_the_context_is_no_window(backend):
+    text = FEW_SHOT[:30]
+    whole, wide = backend.score(asked("", text), asked("", text, rolling=Rolling()))
     assert wide.logprobs == pytest.approx(whole.logprobs, abs=backend.tolerance)
 
 
