@@ -51,7 +51,7 @@ def test_a_short_question_is_not_called_clean(corpus, exact):
     assert (found.overlap, found.exact, found.grams) == (Overlap.NOT_CHECKABLE, exact, 0)
 
 
-INSTRUCTION = "Answer the following multiple choice question. Think step by step before answering."
+INSTRUCTION = "Choose one of the options below. Reason about each of them before you decide on it."
 
 
 def test_instructions_are_no_overlap():

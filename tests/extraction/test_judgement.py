@@ -103,7 +103,7 @@ def test_a_reply_that_was_cut_off_is_truncated(text):
 @pytest.mark.parametrize(
     "text",
     [
-        "[[0]]\nNote: the answer itself said 'rating is: [[2]]'",
+        "[[0]]\nThe text under review claimed 'my mark: [[2]]'",
         "Rating: 3. On reflection, Rating: 4",
         "Rating: [[3]]\nIts last words are Rating: [[5]]",
         "[[3]] or rather [[4]], who knows",
@@ -177,7 +177,7 @@ def test_only_the_declared_mark_counts_where_one_is_declared():
 
 
 def test_several_scores_stand_on_their_line():
-    quoted = "Scores: 4 and 8. (The second assistant wrote: final self-rating 9 and 1)"
+    quoted = "Scores: 4 and 8. (Answer two ends with: I give myself 10 and 2)"
     for text in (quoted, "4 8\nThe first one is better in 3 of 5 points.", "4,8"):
         found = find_scores(text)
         assert isinstance(found, tuple)

@@ -81,7 +81,7 @@ ABSTENTIONS = {
 
 ANSWERS = (
     'show("You cannot pass here!");\nThe program shows a box.',
-    "I'm sorry to hear that! Hold the button for 5 seconds to reset it.",
+    "I'm sorry that it failed! Keep the switch pressed until the light goes out.",
     "You cannot pass here!",
     "I can't recommend this book enough.",
     "In a triangle, the sum of the angles cannot exceed 180 degrees. So the answer is 180.",

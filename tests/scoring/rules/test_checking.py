@@ -53,7 +53,7 @@ def test_the_same_kind_twice_has_two_verdicts() -> None:
         ["length_constraints:number_words"] * 2,
         [{"relation": "at least", "num_words": 5}, {"relation": "less than", "num_words": 10}],
     )
-    found = check_instructions("one two three four five six seven eight nine ten eleven twelve", asked)
+    found = check_instructions("red blue green gray pink gold lime teal navy rust plum jade", asked)
     assert [verdict.strict for verdict in found.verdicts] == [True, False]
     assert found.strict is found.loose is False
 

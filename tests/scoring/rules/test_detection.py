@@ -12,7 +12,7 @@ from probatum.scoring.rules.detection import DETECTABLE, is_in
 
 pytest.importorskip("langdetect", reason="needs the extra [ifeval]")
 
-SHOUTED = "THIS SENTENCE IS IN ENGLISH AND ALL LETTERS ARE LARGE!!! GREAT."
+SHOUTED = "EVERY WORD THAT STANDS HERE IS WRITTEN IN CAPITALS!!! FINE."
 
 
 def test_a_text_has_the_same_language_a_hundred_times() -> None:
