@@ -63,10 +63,15 @@ def test_three_of_the_six_example_samples_pass(store: Store) -> None:
     assert run.estimates[0].value == 0.5
 
 
+SLOW = {"Mbpp/61", "Mbpp/295"}
+"""Right programs that take some 0.6 s where ten times the reference is 0.5 s; EvalPlus gives a second an input.
+Whether they end in time depends on the machine; `--cpu-seconds 3` lets them pass."""
+
+
 def against(
     store: Store, model: str, file: str, task: str, *, plus: bool
 ) -> tuple[int, dict[str, tuple[bool, bool]]]:
-    """How many pass, and where EvalPlus' verdict and ours differ: item → theirs, ours."""
+    """How many pass (with the slow ones), and where EvalPlus' verdict and ours differ: item → theirs, ours."""
     path = QWEN / f"{model}-base" / f"evalplus_{file}_samples_with_verdicts.jsonl.gz"
     stored = {
         row["task_id"]: row["base_status"] == "pass" and (not plus or row["plus_status"] == "pass")
@@ -77,6 +82,13 @@ def against(
     assert len(held.order) == len(stored)
     assert stored.keys() - ours.keys() == {one.item_id for one in invalid(run)}
     differ = {name: (stored[name], passed) for name, passed in ours.items() if passed != stored[name]}
+    for sample in run.each_sample():
+        name, execution = sample.outcome.item_id, sample.outcome.execution
+        if name in differ and execution is not None and execution.detail == "cpu":
+            assert differ[name] == (True, False)
+            assert name in SLOW  # a program that is right, and slower than ten times the reference
+            del differ[name]
+            ours[name] = True
     return sum(ours.values()), differ
 
 
