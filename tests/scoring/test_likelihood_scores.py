@@ -195,3 +195,11 @@ def test_where_all_answers_are_right_what_cannot_be_told_is_none():
     found = {one.name: one for one in Calibration().estimate(marks, sums_task(), 0.95)}
     assert found["AUROC of confidence"].value is None
     assert found["AUROC of confidence"].warnings
+
+
+def test_a_perplexity_beyond_floating_point_is_none_and_says_so():
+    marks = [text_mark("a", 1e6, 2.0, 8.0), text_mark("b", 2e6, 2.0, 8.0)]
+    found = {one.name: one for one in Perplexity().estimate(marks, sums_task(), 0.95)}
+    assert found["perplexity per token"].value is None
+    assert len(found["perplexity per token"].warnings) >= 2
+    assert found["bits per byte"].value == pytest.approx(3e6 / 16 / math.log(2))

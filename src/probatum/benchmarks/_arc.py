@@ -5,25 +5,17 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from probatum.benchmarks._choices import LISTED, chat, choice_task, continuations
+from probatum.benchmarks._choices import LISTED, Options, chat, choice_task, continuations
 from probatum.core.protocol import Source, Task
 from probatum.core.records import Item
 from probatum.prompting import OptionsPrompt
+from probatum.prompting.forms import LABELS
 
 QUESTION = "Question: {{ question }}"
 LISTED_APART = LISTED.replace("\n{{", "\n {{")
 """A blank before each label, so that it is the token that follows "Answer:" (Gu et al. 2024, §3.2)."""
 ASKED = QUESTION + LISTED_APART + "\nAnswer:"
-LABELS = "ABCDEFGHI"
 _OPTION = re.compile(r"\n (?P<label>[A-Z1-9])\. ")
-
-
-@dataclass(frozen=True)
-class Options:
-    """Texts and labels of the options."""
-
-    text: tuple[str, ...]
-    label: tuple[str, ...]
 
 
 @dataclass(frozen=True)

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from probatum.core.protocol import Form, Prompt, Scorer, Task
 from probatum.core.records import Item, Sampling
 from probatum.extraction import OptionLetter
 from probatum.prompting import ChatPrompt, OptionsPrompt
+from probatum.prompting.forms import LABELS
 from probatum.scoring import ByForm, Calibration, ChoiceMatch, MacroRate, OptionLikelihood, Rate
 
 LISTED = "{% for one in choices %}\n{{ labels[loop.index0] }}. {{ one }}{% endfor %}"
 """The options below the question, a line each."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """Texts and labels of the options, as several sets hold them."""
+
+    text: tuple[str, ...]
+    label: tuple[str, ...]
 
 
 def gold(item: Item) -> str:
@@ -22,7 +32,7 @@ def gold(item: Item) -> str:
 
 def wrong(item: Item) -> str:
     """A label that is not right."""
-    labels = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[: len(item.choices)]
+    labels = LABELS[: len(item.choices)]
     return f"Answer: {next(label for label in labels if label not in item.targets)}"
 
 

@@ -27,7 +27,6 @@ EXAMS = {
     "sat-math": "jsonl",
 }
 """Exam → ending of its file."""
-LABELS = "ABCDEFGHI"
 _LABEL = re.compile(r"^\s*[(（]?[A-I][)）.、]\s*")
 SOURCE = Source(local=tuple(f"agieval/{exam}.{ending}" for exam, ending in EXAMS.items()))
 

@@ -8,19 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from probatum.benchmarks._choices import chat, choice_task, continuations, letters
+from probatum.benchmarks._choices import Options, chat, choice_task, continuations, letters
 from probatum.core.protocol import Source
 from probatum.core.records import Item
 
 SOURCE = Source(local=("commonsense_qa/csqa_validation.jsonl.gz",))
-
-
-@dataclass(frozen=True)
-class Options:
-    """Texts and labels of the options."""
-
-    text: tuple[str, ...]
-    label: tuple[str, ...]
 
 
 @dataclass(frozen=True)

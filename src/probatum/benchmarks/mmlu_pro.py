@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from probatum.benchmarks._choices import chat, choice_task, letters
 from probatum.core.protocol import Source
 from probatum.core.records import Item
+from probatum.prompting.forms import LABELS
 
-LABELS = "ABCDEFGHIJ"
 PREAMBLE = "The following are multiple choice questions (with answers) about {{ category }}.\n\n"
 SOURCE = Source(local=("mmlu_pro/llama31_8b_instruct_5shot_subset.jsonl.gz",))
 

@@ -7,19 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from probatum.benchmarks._choices import chat, choice_task, continuations, letters
+from probatum.benchmarks._choices import Options, chat, choice_task, continuations, letters
 from probatum.core.protocol import Source
 from probatum.core.records import Item
 
 SOURCE = Source(local=("openbookqa/openbookqa_validation.jsonl",))
-
-
-@dataclass(frozen=True)
-class Options:
-    """Texts and labels of the options."""
-
-    text: tuple[str, ...]
-    label: tuple[str, ...]
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from probatum.benchmarks._choices import choice_task, continuations
 from probatum.benchmarks._truthfulqa import FIELDS, PREAMBLE, QUESTION, Row, offered
 from probatum.core.records import Item
+from probatum.prompting.forms import LABELS
 
 
 def to_item(row: Row) -> Item:
@@ -19,7 +20,7 @@ def to_item(row: Row) -> Item:
         id=str(row.row_number),
         fields={"question": row.question},
         choices=tuple(options),
-        targets=("ABCDEFGHIJKLMNOPQRSTUVWXYZ"[right],),
+        targets=(LABELS[right],),
     )
 
 

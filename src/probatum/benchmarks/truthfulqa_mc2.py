@@ -9,18 +9,18 @@ from probatum.benchmarks._choices import continuations, gold, wrong
 from probatum.benchmarks._truthfulqa import FIELDS, PREAMBLE, QUESTION, Row, offered
 from probatum.core.protocol import Task
 from probatum.core.records import Item
+from probatum.prompting.forms import LABELS
 from probatum.scoring import OptionLikelihood, Rate
 
 
 def to_item(row: Row) -> Item:
     """All true answers are targets."""
     options = offered(row.mc2_targets)
-    labels = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
     return Item(
         id=str(row.row_number),
         fields={"question": row.question},
         choices=tuple(options),
-        targets=tuple(label for label, truth in zip(labels, options.values(), strict=False) if truth),
+        targets=tuple(label for label, truth in zip(LABELS, options.values(), strict=False) if truth),
     )
 
 

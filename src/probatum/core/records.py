@@ -445,3 +445,21 @@ class Estimate:
     p_chance: float | None = None
     """One-sided p-value of the test that the score is no better than chance."""
     warnings: tuple[str, ...] = ()
+
+    @classmethod
+    def undefined(
+        cls, name: str, level: float, *why: str, denominator: str = "end_to_end", coverage: float = 1.0
+    ) -> Estimate:
+        """No number, and why there is none."""
+        return cls(
+            name=name,
+            value=None,
+            low=None,
+            high=None,
+            level=level,
+            method="none",
+            n=0,
+            denominator=denominator,
+            coverage=coverage,
+            warnings=why,
+        )

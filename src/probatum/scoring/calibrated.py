@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from probatum import stats
 from probatum.core.protocol import Task
@@ -60,18 +60,8 @@ def _told(name: str, of: Callable[[], stats.Interval], counts: tuple[int, float,
     try:
         found = of()
     except ValueError as error:
-        return Estimate(
-            name=name,
-            value=None,
-            low=None,
-            high=None,
-            level=level,
-            method="none",
-            n=n,
-            denominator="capability",
-            coverage=share,
-            warnings=(str(error),),
-        )
+        none = Estimate.undefined(name, level, str(error), denominator="capability", coverage=share)
+        return replace(none, n=n)
     return Estimate(
         name=name,
         value=found.value,

@@ -206,10 +206,9 @@ def _estimate(
 ) -> Estimate:
     items = len(values) + len(missing)
     if not values:
-        return Estimate(
-            name=name, value=None, low=None, high=None, level=level, method="none", n=0, coverage=0.0,
-            warnings=("no item has the samples that this needs", *notes),
-        )  # fmt: skip
+        return Estimate.undefined(
+            name, level, "no item has the samples that this needs", *notes, coverage=0.0
+        )
     total = sum(values.values())
     names = [(clusters or {}).get(item, item) for item in values]
     if len(set(names)) == len(names) and all(value in (0.0, 1.0) for value in values.values()):

@@ -261,19 +261,9 @@ def _estimate(
 def _nothing(found: Sequence[Unit], label: Label, level: float, why: str) -> Estimate:
     """An estimate without a value, and why there is none."""
     samples = sum(unit.counted + unit.missing for unit in found)
-    return Estimate(
-        name=label.name,
-        value=None,
-        low=None,
-        high=None,
-        level=level,
-        method="none",
-        n=0,
-        denominator=label.denominator.name,
-        coverage=sum(unit.counted for unit in found) / samples if samples else 0.0,
-        chance=label.chance,
-        warnings=(why,),
-    )
+    coverage = sum(unit.counted for unit in found) / samples if samples else 0.0
+    none = Estimate.undefined(label.name, level, why, denominator=label.denominator.name, coverage=coverage)
+    return replace(none, chance=label.chance)
 
 
 def _interval(values: Sequence[float], clusters: Sequence[str], level: float) -> stats.Interval:

@@ -19,13 +19,12 @@ from typing import Literal
 from probatum.core.errors import ProtocolError
 from probatum.core.records import Item, Outcome, Response
 from probatum.core.status import Status
+from probatum.prompting.forms import LABELS
 from probatum.scoring.answers import invalid_item, unanswered
 
-__all__ = ["LABELS", "Normalisation", "OptionLikelihood", "likeliest"]
+__all__ = ["Normalisation", "OptionLikelihood", "likeliest"]
 
 Normalisation = Literal["sum", "per_token", "per_character", "per_byte", "pmi"]
-
-LABELS = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
 
 @dataclass(frozen=True, kw_only=True)

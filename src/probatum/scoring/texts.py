@@ -104,18 +104,7 @@ def _totals(marks: Sequence[Mark], unit: Unit) -> tuple[list[float], list[int]]:
 
 
 def _undefined(name: str, level: float, share: float, why: str) -> Estimate:
-    return Estimate(
-        name=name,
-        value=None,
-        low=None,
-        high=None,
-        level=level,
-        method="none",
-        n=0,
-        denominator="scored texts",
-        coverage=share,
-        warnings=(why,),
-    )
+    return Estimate.undefined(name, level, why, denominator="scored texts", coverage=share)
 
 
 def _perplexity(unit: Unit, marks: Sequence[Mark], level: float, share: float) -> Estimate:
@@ -125,8 +114,6 @@ def _perplexity(unit: Unit, marks: Sequence[Mark], level: float, share: float) -
         found = stats.corpus_perplexity(losses, sizes, level=level)
     except ValueError as error:
         return _undefined(name, level, share, str(error))
-    except OverflowError:
-        return _undefined(name, level, share, "the perplexity is too large for a number")
     warnings = found.warnings
     if unit == "token":
         warnings = (*warnings, "perplexity per token compares models of one tokenizer only")
@@ -154,7 +141,7 @@ def _bits(name: str, marks: Sequence[Mark], level: float, share: float) -> Estim
         found = stats.corpus_perplexity(losses, sizes, level=level)
     except (ValueError, OverflowError) as error:
         return _undefined(name, level, share, str(error))
-    low, high = (None if limit is None else math.log2(limit) for limit in (found.low, found.high))
+    low, high = (_log2(limit) for limit in (found.low, found.high))
     spread = None if found.se is None or not found.value else found.se / found.value / math.log(2)
     return Estimate(
         name=name,
@@ -171,6 +158,11 @@ def _bits(name: str, marks: Sequence[Mark], level: float, share: float) -> Estim
         coverage=share,
         warnings=found.warnings,
     )
+
+
+def _log2(limit: float | None) -> float | None:
+    """Of a limit of the perplexity; one beyond floating point is none."""
+    return math.log2(limit) if limit is not None and 0 < limit < math.inf else None
 
 
 def _macro(parts: Sequence[Estimate], level: float, share: float) -> Estimate:

@@ -141,18 +141,8 @@ class InstructionRate:
         scored = [mark for mark in counted if mark.status is Status.SCORED]
         coverage = len(counted) / len(asked) if asked else 0.0
         if not scored:
-            return Estimate(
-                name=name,
-                value=None,
-                low=None,
-                high=None,
-                level=level,
-                method="none",
-                n=0,
-                denominator=denominator.name,
-                coverage=coverage,
-                warnings=("no sample was scored: how many instructions there are is not known",),
-            )
+            why = "no sample was scored: how many instructions there are is not known"
+            return Estimate.undefined(name, level, why, denominator=denominator.name, coverage=coverage)
         mean = sum(mark.scores["instructions"] for mark in scored) / len(scored)
         values: list[float] = []
         clusters: list[str] = []

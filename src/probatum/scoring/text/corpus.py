@@ -98,11 +98,8 @@ def _corpus(
     left_out = len(valid) - len(scored)
     warnings = (f"{left_out} samples without an answer are in no corpus",) if left_out else ()
     if not scored:
-        return Estimate(
-            name=name, value=None, low=None, high=None, level=level, method="none", n=0,
-            denominator="capability", coverage=0.0,
-            warnings=("no sample is in the corpus: there is nothing to score", *warnings),
-        )  # fmt: skip
+        why = "no sample is in the corpus: there is nothing to score"
+        return Estimate.undefined(name, level, why, *warnings, denominator="capability", coverage=0.0)
     low, high = _interval(sums, score, metric, level)
     clustered = any(mark.cluster is not None for mark in scored)
     return Estimate(
