@@ -28,6 +28,8 @@ def found(name: str) -> str:
         pytest.skip("humaneval needs the extra [humaneval] or PROBATUM_DATA")
     if name not in (*HERE, "humaneval") and DATA is None:
         pytest.skip(f"{name} needs PROBATUM_DATA")
+    if name == "c_eval" and DATA is not None and not list(DATA.glob("c*eval/*/*val*.*")):
+        pytest.skip("c_eval needs rows of C-Eval in PROBATUM_DATA; see test_c_eval.py")
     for package in ("langdetect", "punkt", "nltk", "janome") if "ifeval" in name else ():
         pytest.importorskip(package, reason="needs the extras [ifeval] and [ifeval-ja]")
     return name
