@@ -59,6 +59,9 @@ class LimitType(click.ParamType):  # type: ignore[type-arg]  # generic in newer 
 @click.option("--seed", type=int, help="Seed that all others are derived from.  [default: 0]")
 @click.option("--level", type=float, help="Confidence level of the intervals.  [default: 0.95]")
 @click.option("--minimum-answered", type=float, help="Below it the run is incomplete.  [default: 0.99]")
+@click.option(
+    "--repeat-share", type=float, help="Share of the samples to ask twice: the noise floor.  [default: 0]"
+)
 @click.option("--allow-code-execution", is_flag=True, help="Run code that the model writes, in the sandbox.")
 @click.option("--workers", type=int, help="Programs run at the same time.  [default: cores]")
 @click.option("--cpu-seconds", type=float, help="CPU time of a program.  [default: 10 × its reference's]")

@@ -12,6 +12,7 @@ from rich.table import Table
 from probatum.core.records import Estimate
 from probatum.core.run import RunState
 from probatum.runner import EvaluatedRun, Progress
+from probatum.runner.noise import told_noise
 from probatum.runner.result import task_estimates
 
 __all__ = ["console", "print_run", "print_table"]
@@ -41,6 +42,9 @@ def print_run(run: EvaluatedRun, progress: Progress | None = None) -> None:
     for task in run.record.tasks:
         statuses = run.statuses[task.task]
         out.print(f"{escape(task.task)}: {_counts(statuses, task.planned)}", highlight=False)
+        if (noise := run.noise_floors.get(task.task)) is not None:
+            for line in told_noise(noise):
+                out.print(f"  {escape(line)}", highlight=False, soft_wrap=True)
         for note in _notes(task.summary.get("notes")):
             out.print(f"  note: {escape(note)}", highlight=False)
         for warning in _warnings(task_estimates(task)):
@@ -48,8 +52,9 @@ def print_run(run: EvaluatedRun, progress: Progress | None = None) -> None:
     for warning in _notes(model.settings.get("warnings")):
         out.print(f"  note: {escape(warning)}", highlight=False)
     if progress is not None:
+        again = f", {progress.asked_again} of them asked again" if progress.asked_again else ""
         out.print(
-            f"{progress.asked} model calls ({progress.reused} reused), "
+            f"{progress.asked} model calls ({progress.reused} reused{again}), "
             f"{progress.executed} executions ({progress.reused_executions} reused)",
             highlight=False,
         )

@@ -15,6 +15,7 @@ from probatum.core.run import Run, TaskRun
 from probatum.core.status import Status
 from probatum.report.escaping import escape_markdown
 from probatum.report.validity import run_faults
+from probatum.runner.noise import noise_floor_of, told_noise
 from probatum.runner.result import task_estimates
 from probatum.scoring.audit import ExtractionAudit
 
@@ -202,6 +203,7 @@ def _task_sections(run: Run, task: TaskRun) -> dict[str, dict[str, object]]:
                 f"{estimate.name} [{estimate.denominator}]": _effect(estimate)
                 for estimate in task_estimates(task)
             },
+            "noise floor": _noise(task),
             "multiple comparisons": "none corrected: each interval stands alone",
             "notes": summary.get("notes") or "none",
         }
@@ -257,6 +259,15 @@ def _effect(estimate: Estimate) -> str:
     if estimate.chance is not None:
         parts.append(f"chance {estimate.chance:.4f}")
     return ", ".join([*parts, *estimate.warnings])
+
+
+def _noise(task: TaskRun) -> str:
+    found = noise_floor_of(task)
+    return (
+        f"{UNKNOWN}: nothing was asked twice (--repeat-share)"
+        if found is None
+        else "; ".join(told_noise(found))
+    )
 
 
 def _limits(run: Run) -> list[str]:

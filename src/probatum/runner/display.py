@@ -15,7 +15,10 @@ COLUMNS: Final = ("task", "metric", "n", "value", "interval", "method", "coverag
 
 
 def run_html(
-    run: Run, estimates: Mapping[str, Iterable[Estimate]], statuses: Mapping[str, Mapping[str, int]]
+    run: Run,
+    estimates: Mapping[str, Iterable[Estimate]],
+    statuses: Mapping[str, Mapping[str, int]],
+    noise: Mapping[str, Iterable[str]] | None = None,
 ) -> str:
     """The table, without style and script of its own.
 
@@ -23,6 +26,7 @@ def run_html(
         run: whose id, model and state stand above it.
         estimates: task → estimates, in order.
         statuses: task → status → count.
+        noise: task → what asking twice showed, line by line.
     """
     model = f"{run.model.provider}/{run.model.name}"
     head = f"run <code>{_shown(run.id)}</code> · {_shown(model)} · {_shown(run.state.value)}"
@@ -32,6 +36,9 @@ def run_html(
         + (", ".join(f"{_shown(status)} {count}" for status, count in found.items()) or "no sample")
         + "</li>"
         for task, found in statuses.items()
+    ]
+    counts += [
+        f"<li>{_shown(task)}: {_shown(line)}</li>" for task, lines in (noise or {}).items() for line in lines
     ]
     names = "".join(f"<th>{name}</th>" for name in COLUMNS)
     return (

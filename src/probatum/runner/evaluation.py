@@ -7,6 +7,7 @@ import signal
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Literal, TypedDict, Unpack, cast
@@ -26,13 +27,16 @@ from probatum.runner.emptiness import emptiness, generations
 from probatum.runner.environment import environment, now
 from probatum.runner.gold import GoldCheck
 from probatum.runner.isolation import LazySandbox, consent_message
+from probatum.runner.noise import NoiseFloor, noise_floor
 from probatum.runner.options import Options, check_names
 from probatum.runner.pipeline import Pipeline, Work
 from probatum.runner.positions import position_table
 from probatum.runner.preparation import prepare
 from probatum.runner.progress import Progress
+from probatum.runner.repeating import choose, plans_of, second_answers, second_task
 from probatum.runner.resolution import protocol_for, resolve_tasks
-from probatum.runner.result import EvaluatedRun
+from probatum.runner.result import EvaluatedRun, task_estimates
+from probatum.scoring.compat_lm_eval import compat_metrics
 from probatum.scoring.rotated import EveryRotation
 from probatum.scoring.tally import answered_share, count_statuses
 from probatum.store import Store, open_store
@@ -60,6 +64,7 @@ class Choices(TypedDict, total=False):
     seed: int
     level: float
     minimum_answered: float
+    repeat_share: float
     allow_code_execution: bool
     workers: int | None
     cpu_seconds: float | None
@@ -219,7 +224,39 @@ class Evaluation:
         executor = self.sandbox if executes else None
         asked = Pipeline(work, self.model, self.store, executor, self.progress, self.stop).run()
         done = self._summarise(run, replace(one.record, requests=asked), one, known)
+        if self.options.repeat_share:
+            noise = self._ask_again(run, done, one, work)
+            done = replace(done, summary={**done.summary, "noise_floor": asdict(noise)})
         return done if limits is None else replace(done, summary=_with_limits(done.summary, limits))
+
+    def _ask_again(self, run: Run, done: TaskRun, one: Asked, work: Work) -> NoiseFloor:
+        """Asks a share of the samples a second time, and holds the answers against the first ones."""
+        samples = partial(self.store.samples, run.id, done.task)
+        share, protocol = self.options.repeat_share, one.protocol
+        chosen = choose(samples(), share, protocol.seed)
+        again = replace(
+            work,
+            task=second_task(done.task),
+            plans=plans_of(samples(), chosen),
+            invalid=(),
+            model_digest=second_answers(run.model),
+        )
+        self.progress.begin(again.task, len(chosen.samples))
+        before = self.progress.asked
+        executor = self.sandbox if protocol.task.executes_code else None
+        Pipeline(again, self.model, self.store, executor, self.progress, self.stop).run()
+        self.progress.asked_again += self.progress.asked - before
+        second = self.store.samples(run.id, again.task, answers=again.model_digest)
+        return noise_floor(
+            samples(),
+            (each for each in second if (each.position, each.outcome.sample) in chosen.samples),
+            protocol,
+            share=share,
+            of=chosen.among,
+            reproducible=self.model.capabilities.reproducible,
+            estimate=next(iter(task_estimates(done)), None),
+            level=self.options.level,
+        )
 
     def _summarise(self, run: Run, record: TaskRun, one: Asked, known: Canaries) -> TaskRun:
         """Estimates from the marks that the store holds, and what must be said beside them."""
@@ -235,7 +272,11 @@ class Evaluation:
         leaning = None if places is None else places.note()
         estimates = [
             asdict(estimate)
-            for metric in (*task.metrics, *((EveryRotation(),) if one.protocol.rotate else ()))
+            for metric in (
+                *task.metrics,
+                *compat_metrics(one.protocol),
+                *((EveryRotation(),) if one.protocol.rotate else ()),
+            )
             for estimate in metric.estimate(marks, task, self.options.level)
         ]
         return replace(

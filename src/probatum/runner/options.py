@@ -63,10 +63,11 @@ RANGES: Final[Mapping[str, Range]] = {
     "seed": Range("a whole number"),
     "level": Range("a number between 0 and 1, such as 0.95", 0, 1, whole=False, open_ends=frozenset({0, 1})),
     "minimum_answered": _SHARE,
+    "repeat_share": _SHARE,
     "workers": _POSITIVE,
     "cpu_seconds": Range("a number above 0, up to 86400", 0, 86_400, whole=False, open_ends=frozenset({0})),
 }
-ALWAYS_SET: Final = frozenset({"seed", "level", "minimum_answered"})
+ALWAYS_SET: Final = frozenset({"seed", "level", "minimum_answered", "repeat_share"})
 """Options that no task decides: `None` is no choice there."""
 
 
@@ -96,6 +97,9 @@ class Options:
     """Confidence level of the intervals."""
     minimum_answered: float = 0.99
     """Share of samples without a fault below which a run is incomplete (exit status 3)."""
+    repeat_share: float = 0.0
+    """Share of the samples that are asked a second time, to see how far the model agrees with itself. The
+    second answers are in no score."""
     allow_code_execution: bool = False
     workers: int | None = None
     """Programs that run at the same time; `None` is the number of cores."""

@@ -23,6 +23,8 @@ class Progress:
     """Requests that went to the model, over all tasks."""
     reused: int = 0
     """Requests that the store answered."""
+    asked_again: int = 0
+    """Those of `asked` that were a second time: for the noise floor."""
     executed: int = 0
     """Programs that ran in the sandbox."""
     reused_executions: int = 0
@@ -39,11 +41,13 @@ class Progress:
         self.statuses = Counter()
 
     def plain(self) -> dict[str, int]:
-        """What this process paid for, and what it found paid."""
+        """What this process paid for, and what it found paid; second askings where there were any."""
+        again = {"model_calls_asked_again": self.asked_again} if self.asked_again else {}
         return {
             "model_calls": self.asked,
             "reused_responses": self.reused,
             "executions": self.executed,
             "reused_executions": self.reused_executions,
             "completion_tokens": self.completion_tokens,
+            **again,
         }

@@ -24,6 +24,7 @@ from probatum.runner.evaluation import Evaluation, interruptible, store_for
 from probatum.runner.gold import GoldCheck, GoldChecker
 from probatum.runner.grading import Kind, reading
 from probatum.runner.isolation import LazySandbox, consent_message
+from probatum.runner.noise import noise_floor_of
 from probatum.runner.options import Options
 from probatum.runner.progress import Progress
 from probatum.runner.result import EvaluatedRun
@@ -48,7 +49,10 @@ class StoredModel:
     def answer(self, requests: Iterable[Request]) -> Iterator[Response]:
         """The failures of then."""
         for request in requests:
-            yield self.failures[request.key]
+            unknown = Response(
+                request=request.key, finish=Finish.INFRA_ERROR, reason="no answer is in the store"
+            )
+            yield self.failures.get(request.key, unknown)
 
     def count_tokens(self, prompt: Prompted) -> int | None:
         """Cannot tell."""
@@ -146,7 +150,10 @@ def rescore(
     counters = progress or Progress()
     with store_for(store) as opened, LazySandbox(workers) as sandbox, interruptible(counters) as stop:
         old = opened.run(run)
-        model = StoredModel(old.model)
+        claimed = any(noise.reproducible for noise in map(noise_floor_of, old.tasks) if noise is not None)
+        model = StoredModel(
+            old.model, capabilities=Capabilities(completion=True, chat=True, reproducible=claimed)
+        )
         tasks = [_stored_task(opened, old, one, model) for one in old.tasks]
         executing = [one.record.task for one in tasks if one.protocol.task.executes_code]
         if executing and not allow_code_execution:
@@ -155,6 +162,7 @@ def rescore(
         options = Options(
             level=chosen,
             minimum_answered=_number(old.options, "minimum_answered", Options().minimum_answered),
+            repeat_share=_number(old.options, "repeat_share", Options().repeat_share),
             workers=workers,
             allow_code_execution=allow_code_execution,
         )

@@ -11,6 +11,7 @@ import msgspec
 from probatum.core.records import Estimate
 from probatum.core.run import Run, RunState, Sample, TaskRun
 from probatum.runner.display import run_html
+from probatum.runner.noise import NoiseFloor, noise_floor_of, told_noise
 from probatum.store import Store, open_store
 
 if TYPE_CHECKING:
@@ -47,6 +48,12 @@ class EvaluatedRun:
         return tuple(one for task in self.record.tasks for one in task_estimates(task))
 
     @property
+    def noise_floors(self) -> Mapping[str, NoiseFloor]:
+        """Task → how far the model agreed with itself, of tasks a share of which was asked twice."""
+        found = {task.task: noise_floor_of(task) for task in self.record.tasks}
+        return {task: noise for task, noise in found.items() if noise is not None}
+
+    @property
     def statuses(self) -> Mapping[str, Mapping[str, int]]:
         """Task → status → count."""
         return {task.task: self._statuses(task) for task in self.record.tasks}
@@ -71,7 +78,8 @@ class EvaluatedRun:
     def _repr_html_(self) -> str:
         """What a notebook shows: estimates and statuses, every text escaped."""
         estimates = {task.task: task_estimates(task) for task in self.record.tasks}
-        return run_html(self.record, estimates, self.statuses)
+        noise = {task: told_noise(found) for task, found in self.noise_floors.items()}
+        return run_html(self.record, estimates, self.statuses, noise)
 
     def plain(self) -> dict[str, Any]:
         """The object that `--json` prints (design §5)."""
@@ -88,6 +96,7 @@ class EvaluatedRun:
                     "planned": task.planned,
                     "estimates": [asdict(estimate) for estimate in task_estimates(task)],
                     "statuses": self._statuses(task),
+                    "noise_floor": task.summary.get("noise_floor"),
                     "notes": list(_strings(task.summary.get("notes"))),
                 }
                 for task in self.record.tasks

@@ -73,8 +73,11 @@ class Store(Interface):
         """Outcomes as summarising needs them, by position and sample."""
         ...
 
-    def samples(self, run: str, task: str) -> Iterator[Sample]:
-        """Samples whole, by position and sample, streamed."""
+    def samples(self, run: str, task: str, *, answers: str | None = None) -> Iterator[Sample]:
+        """Samples whole, by position and sample, streamed.
+
+        `answers` is the digest under which their responses are kept; `None`: that of the run's model.
+        """
         ...
 
     def close(self) -> None:

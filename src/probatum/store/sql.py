@@ -311,8 +311,10 @@ class SQLStore:
                     stratum=row.stratum,
                 )
 
-    def samples(self, run: str, task: str) -> Iterator[Sample]:
+    def samples(self, run: str, task: str, *, answers: str | None = None) -> Iterator[Sample]:
         """Samples whole, by position and sample, a page at a time.
+
+        `answers` is the digest under which their responses are kept; `None`: that of the run's model.
 
         Raises:
             UsageError: the store has no such run.
@@ -323,7 +325,7 @@ class SQLStore:
             raise UsageError(f"no run {run!r} in {self.name!r}; `probatum results` lists what there is")
         query = select(outcomes).where(outcomes.c.task == _task(run, task))
         for rows in self._pages(query, SAMPLES_PER_PAGE):
-            yield from self._samples(model, task, rows)
+            yield from self._samples(answers or model, task, rows)
 
     # Underneath
 
