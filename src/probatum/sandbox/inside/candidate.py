@@ -283,9 +283,19 @@ def rehearse() -> None:
     del sys.modules[NAME]
 
 
+def nameless_file() -> int:
+    """A new file in the work directory that nobody finds there."""
+    try:
+        return os.open(".", os.O_TMPFILE | os.O_RDWR, 0o600)
+    except (AttributeError, OSError):  # Linux alone has it, and there not every file system
+        file = os.open(".input", os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+        os.unlink(".input")  # noqa: PTH108 - pathlib would cost memory in every candidate
+        return file
+
+
 def give_input(text: str, arguments: list[str]) -> None:
     """What the program reads from stdin, as a file without a name, and its arguments."""
-    file = os.open(".", os.O_TMPFILE | os.O_RDWR, 0o600)
+    file = nameless_file()
     raw = memoryview(text.encode("utf-8", "surrogatepass"))
     while raw:
         raw = raw[os.write(file, raw) :]

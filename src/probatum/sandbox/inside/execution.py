@@ -7,12 +7,11 @@ import json
 import os
 import signal
 import sys
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from probatum.sandbox.inside.frames import GoneError, ProtocolViolationError, TooLargeError, Wire
 from probatum.sandbox.inside.judge import Bench, ProgramRun, Session, Verdict, failure, judged
 from probatum.sandbox.inside.limits import Values, values
-from probatum.sandbox.inside.output import Outputs
 
 MAX_MESSAGE: Final = 1 << 16
 LEAVES_BY_ITSELF: Final = frozenset(
@@ -30,10 +29,30 @@ class CrashedError(Exception):
     """The zygote failed; says how."""
 
 
+class Outputs(Protocol):
+    """stdout and stderr of one candidate: `output.Outputs`, or files (`portable.spool`)."""
+
+    def take(self) -> tuple[bytes, bytes]:
+        """What was written to each, which leaves them empty."""
+        ...
+
+
+class Channel(Protocol):
+    """Messages to and from the keeper: a SEQPACKET socket, or what stands in for one (`portable.channel`)."""
+
+    def recvmsg(self, size: int, ancillary: int, /) -> tuple[bytes, list[tuple[int, int, bytes]], int, Any]:
+        """One message, and the descriptors that came with it."""
+        ...
+
+    def send(self, message: bytes, /) -> int:
+        """One message."""
+        ...
+
+
 class Source:
     """The judge's end of the zygote: gives candidates that wait, and tells how they ended."""
 
-    def __init__(self, channel: _socket.socket, outputs: tuple[Outputs, Outputs]) -> None:
+    def __init__(self, channel: Channel, outputs: tuple[Outputs, Outputs]) -> None:
         self._channel, self._outputs = channel, outputs
         self._waiting: tuple[Wire, Outputs] | None = None
         self._limits: Values | None = None

@@ -9,7 +9,7 @@ import math
 import resource
 from typing import Any, Final
 
-from probatum.sandbox.inside.zygote import OPEN_FILES
+from probatum.sandbox.inside import OPEN_FILES
 
 OWN_PROCESSES: Final = 9  # supervisor, judge, keeper, zygote, candidates: they count against the same user
 STACK: Final = 8 << 20

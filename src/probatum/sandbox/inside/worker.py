@@ -17,7 +17,7 @@ import sys
 import types
 from typing import Any
 
-from probatum.sandbox.inside import container, seccomp, syscalls, zygote
+from probatum.sandbox.inside import JUDGE_DIGITS, JUDGE_MEMORY, container, seccomp, syscalls, zygote
 from probatum.sandbox.inside.ending import Ending
 from probatum.sandbox.inside.frames import GoneError, Wire
 from probatum.sandbox.inside.output import Outputs
@@ -31,10 +31,8 @@ ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     "PYTHONINTMAXSTRDIGITS": "0",  # programs print long integers; their CPU limit holds
 }
-JUDGE_DIGITS = 100_000  # of an integer that the judge shows or reads: it takes quadratic time, here 0.1 s
 ROOMS = ("namespaces", "podman", "docker")  # where the worker builds its own
 STANDARD = 3  # descriptors below it will be those of /dev/null
-JUDGE_MEMORY = 4 << 30  # address space of the judge: hostile results must not take more
 
 
 def report(host: _socket.socket, **message: Any) -> None:

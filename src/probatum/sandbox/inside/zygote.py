@@ -13,13 +13,12 @@ import os
 import sys
 from typing import Any, NoReturn
 
-from probatum.sandbox.inside import candidate, ending, pages, syscalls
+from probatum.sandbox.inside import OPEN_FILES, candidate, ending, pages, syscalls
 from probatum.sandbox.inside.output import Outputs
 
 FREE = 3  # the first descriptor after the standard ones: here comes the connection of a candidate
 OWN_KERNEL = "gvisor"
 OWN = 100  # the zygote's own descriptors begin here
-OPEN_FILES = 128  # descriptors that a process may have, and so the end of those to be closed
 
 
 class Zygote:
