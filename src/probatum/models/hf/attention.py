@@ -11,6 +11,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, Final
 from typing import Protocol as Interface
 
@@ -27,6 +28,9 @@ NAME: Final = "probatum_tree"
 Form = tuple[float | None, int | None, float | None]
 """Scale of the products; tokens that a sliding window holds; where products are capped."""
 
+Held = tuple[torch.Tensor, torch.Tensor]
+"""Keys and values."""
+
 MASK_VALUES: Final = 1 << 22
 """Values of a mask at once, for all heads that share keys: 16 MB in single precision."""
 
@@ -41,48 +45,73 @@ class Kept:
     """Keys and values of the trunk, layer by layer: (1, heads, tokens, size)."""
 
     def __init__(self) -> None:
-        self._layers: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
+        self._layers: dict[int, Held] = {}
+        self._rows: dict[tuple[int, int, int], Held] = {}
+        """Room for the prefix and one group, which all layers of a form use one after the other."""
 
     def clear(self) -> None:
         """Gives the memory back."""
         self._layers.clear()
+        self._rows.clear()
 
-    def held(self, layer: int, length: int) -> tuple[torch.Tensor, torch.Tensor]:
+    def held(self, layer: int, length: int) -> Held:
         """The first `length`, as views."""
         key, value = self._layers[layer]
         return key[:, :, :length], value[:, :, :length]
 
-    def beginning(self, length: int) -> Kept:
-        """Another that begins with a copy of the first `length`."""
+    def beginning(self, length: int, room: int) -> Kept:
+        """Another that begins with a copy of the first `length`, with room for so many."""
         other = Kept()
         if length:
-            for layer, (key, value) in self._layers.items():
-                other.write(layer, 0, key[:, :, :length], value[:, :, :length])
+            for layer in self._layers:
+                other.write(layer, 0, self.held(layer, length), room)
         return other
 
-    def write(
-        self, layer: int, start: int, key: torch.Tensor, value: torch.Tensor
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Puts keys and values behind the first `start`; returns all up to their end, as views."""
-        end = start + key.shape[2]
-        held = self._layers.get(layer)
-        if held is None or held[0].shape[2] < end:
-            held = self._layers[layer] = (
-                _longer(held[0] if held else None, key, start, end),
-                _longer(held[1] if held else None, value, start, end),
-            )
-        held[0][:, :, start:end] = key
-        held[1][:, :, start:end] = value
-        return held[0][:, :, :end], held[1][:, :, :end]
+    def write(self, layer: int, start: int, new: Held, room: int) -> Held:
+        """Puts keys and values behind the first `start`; returns all up to their end, as views.
+
+        `room` is how many there will be before anything else is written: no more is allocated.
+        """
+        held = self._layers[layer] = _with_room(self._layers.get(layer), new, start, room)
+        return _written(held, start, new)
+
+    def follow(self, layer: int, length: int, longest: int) -> Following:
+        """The first `length` in a place where groups of at most `longest` can stand behind them."""
+        key, value = self.held(layer, length)
+        form = (key.shape[1], key.shape[3], value.shape[3])
+        row = self._rows[form] = _with_room(self._rows.get(form), (key, value), 0, length + longest)
+        _written(row, 0, (key, value))
+        return Following(row, length)
 
 
-def _longer(held: torch.Tensor | None, like: torch.Tensor, start: int, end: int) -> torch.Tensor:
-    """A tensor with room for half as much again, that begins with the first `start` of `held`."""
-    room = end + end // 2
-    grown = like.new_empty((*like.shape[:2], room, like.shape[3]))
+@dataclass(frozen=True)
+class Following:
+    """A prefix, and behind it one group after the other."""
+
+    row: Held
+    length: int
+
+    def group(self, new: Held) -> Held:
+        """Prefix and group, as views that the next group changes."""
+        return _written(self.row, self.length, new)
+
+
+def _written(held: Held, start: int, new: Held) -> Held:
+    end = start + new[0].shape[2]
+    for into, values in zip(held, new, strict=True):
+        into[:, :, start:end] = values
+    return held[0][:, :, :end], held[1][:, :, :end]
+
+
+def _with_room(held: Held | None, like: Held, start: int, room: int) -> Held:
+    """Keys and values with at least so much room, the first `start` of them those of `held`."""
+    if held is not None and held[0].shape[2] >= room:
+        return held
+    key, value = (one.new_empty((*one.shape[:2], room, one.shape[3])) for one in like)
     if held is not None and start:
-        grown[:, :, :start] = held[:, :, :start]
-    return grown
+        key[:, :, :start] = held[0][:, :, :start]
+        value[:, :, :start] = held[1][:, :, :start]
+    return key, value
 
 
 class Attending(Interface):
@@ -132,11 +161,17 @@ class Running(Attending):
         """Each group on its own, after the prefix."""
         one = self._pass
         output = query.new_empty((1, query.shape[2], query.shape[1], value.shape[3]))
+        following = None
+        if one.prefix and not one.keeps:
+            longest = max(end - begin for begin, end in one.groups)
+            following = self._kept.follow(layer, one.prefix, longest)
         for number, (begin, end) in enumerate(one.groups):
             own = slice(begin, end)
             keys, values = key[:, :, own], value[:, :, own]
-            if one.prefix or one.keeps:
-                keys, values = self._kept.write(layer, one.prefix, keys, values)
+            if following is not None:
+                keys, values = following.group((keys, values))
+            elif one.keeps:
+                keys, values = self._kept.write(layer, one.prefix, (keys, values), one.room)
             mask = self._mask(number, form[1], query)
             folds = query.shape[1] // keys.shape[1]
             rows = max(1, MASK_VALUES // (mask.shape[1] * folds))

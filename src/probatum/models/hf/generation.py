@@ -87,7 +87,7 @@ class _Prompts:
             return self._kept, self._logits
         most = min(len(prompt) - 1, len(self._tokens))
         shared = next((place for place in range(most) if prompt[place] != self._tokens[place]), most)
-        kept = self._kept.beginning(shared)
+        kept = self._kept.beginning(shared, len(prompt))
         hidden = None
         for begin in range(shared, len(prompt), self._network.budget):
             end = min(begin + self._network.budget, len(prompt))
@@ -98,7 +98,7 @@ class _Prompts:
                 stops=np.full(count, count),
                 groups=((0, count),),
                 prefix=begin,
-                keeps=True,
+                room=len(prompt),
                 wanted=(),
             )
             hidden = self._network.hidden(one, kept)

@@ -62,9 +62,15 @@ class Pass:
     """First and last + 1 place of subtrees that do not see each other."""
     prefix: int
     """Tokens that were kept, and that every token here sees."""
-    keeps: bool
-    """Whether keys and values are kept behind the prefix, for the passes that follow."""
+    room: int
+    """Tokens that will be kept once the trunk is whole: prefix, these, and those of its passes that follow.
+    0: keys and values of this pass are needed by no other."""
     wanted: tuple[Wanted, ...]
+
+    @property
+    def keeps(self) -> bool:
+        """Whether keys and values are kept behind the prefix, for the passes that follow."""
+        return self.room > 0
 
 
 @dataclass(eq=False)
@@ -184,12 +190,16 @@ def _trunk(line: Sequence[_Node], prefix: int, budget: int) -> Iterator[Pass]:
     row = _Row()
     for node in line:
         row.add(node)
-    whole = row.finish([(0, row.length)], prefix, keeps=True, chain=True)
+    whole = row.finish([(0, row.length)], prefix, chain=True)
+    last = (row.length - 1) // budget * budget
+    """First token of the last pass, which nobody sees if nothing is below the trunk."""
+    room = prefix + (row.length if line[-1].children else last)
     for begin in range(0, row.length, budget):
-        yield _part(whole, begin, min(begin + budget, row.length))
+        end = min(begin + budget, row.length)
+        yield _part(whole, begin, end, room if prefix + end <= room else 0)
 
 
-def _part(whole: Pass, begin: int, end: int) -> Pass:
+def _part(whole: Pass, begin: int, end: int, room: int) -> Pass:
     """A part of a trunk that is longer than the budget; what comes before it is prefix."""
     wanted = []
     for one in whole.wanted:
@@ -202,7 +212,7 @@ def _part(whole: Pass, begin: int, end: int) -> Pass:
         stops=np.full(end - begin, end - begin),
         groups=((0, end - begin),),
         prefix=whole.prefix + begin,
-        keeps=True,
+        room=room,
         wanted=tuple(wanted),
     )
 
@@ -227,7 +237,7 @@ class _Pack:
 
     def flush(self, prefix: int) -> Iterator[Pass]:
         if self._groups:
-            yield self._row.finish(self._groups, prefix, keeps=False)
+            yield self._row.finish(self._groups, prefix)
             self._row, self._groups = _Row(), []
 
 
@@ -253,9 +263,7 @@ class _Row:
             self._lay(node, self.length + node.size)
             stack.extend(reversed(node.children))
 
-    def finish(
-        self, groups: Sequence[tuple[int, int]], prefix: int, *, keeps: bool, chain: bool = False
-    ) -> Pass:
+    def finish(self, groups: Sequence[tuple[int, int]], prefix: int, *, chain: bool = False) -> Pass:
         """The pass. With `chain`, every token sees all before it."""
         stops = np.empty(self.length, np.int64)
         wanted = []
@@ -275,7 +283,7 @@ class _Row:
             stops=stops,
             groups=tuple(groups),
             prefix=prefix,
-            keeps=keeps,
+            room=0,
             wanted=tuple(wanted),
         )
 
