@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from probatum.benchmarks._choices import LISTED, chat, choice_task
+from probatum.benchmarks._choices import LISTED, chat, choice_task, letters
 from probatum.benchmarks._subjects import C_EVAL
 from probatum.core.protocol import Source
 from probatum.core.records import Item
@@ -67,6 +67,11 @@ TASK = choice_task(
             continuation="{{ label }}",
             shot_template=ASKED + "{{ label }}",
             preamble=PREAMBLE,
+            lm_eval=letters(
+                "{{ question }}",
+                answer="\n答案：",
+                preamble="以下是中国关于{{ name }}的单项选择题，请选出其中的正确答案。\n\n",
+            ),
         ),
         "chat": chat("{{ question }}", ask="\n\n最后一行请写：答案：……（只写选项字母）"),
     },

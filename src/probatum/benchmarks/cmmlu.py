@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from probatum.benchmarks._choices import LISTED, chat, choice_task
+from probatum.benchmarks._choices import LISTED, chat, choice_task, letters
 from probatum.benchmarks._subjects import CMMLU
 from probatum.core.protocol import Source
 from probatum.core.records import Item
@@ -60,6 +60,7 @@ TASK = choice_task(
             continuation="{{ label }}",
             shot_template=ASKED + "{{ label }}",
             preamble=PREAMBLE,
+            lm_eval=letters("{{ question }}", answer="\n答案：", preamble=PREAMBLE),
         ),
         "chat": chat("题目：{{ question }}", ask="\n\n最后一行请写：答案：……（只写选项字母）"),
     },

@@ -3,21 +3,18 @@
 Merity et al. 2016, "Pointer Sentinel Mixture Models", https://arxiv.org/abs/1609.07843
 Each article is a document, and no window crosses from one into the next. Words and bytes are counted of the
 text as it stands, `<unk>` and "@-@" included: this is not the raw set, and its figures are not those of the
-raw set.
+raw set. lm-eval scores a cleaned text and counts the words and bytes of this one: `--compat lm_eval` does so.
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
+from probatum.benchmarks._wikitext import cleaned, pages
 from probatum.core.protocol import Source, Task
 from probatum.core.records import Item
 from probatum.prompting import TextPrompt
 from probatum.scoring import Perplexity, TextLikelihood
-
-HEADING = re.compile(r"^ = [^=\n]+ = ?$", re.MULTILINE)
-"""The title of an article: one equals sign on each side; sections have two and more."""
 
 
 @dataclass(frozen=True)
@@ -28,11 +25,12 @@ class Row:
 
 
 def to_items(row: Row) -> tuple[Item, ...]:
-    """An item an article; the id is its number."""
-    starts = [match.start() for match in HEADING.finditer(row.text)]
-    ends = [*starts[1:], len(row.text)]
-    pages = [row.text[start:end].strip("\n ") for start, end in zip(starts, ends, strict=True)]
-    return tuple(Item(id=str(number), fields={"text": page}) for number, page in enumerate(pages, 1) if page)
+    """An item an article; the id is its number. `page` and `cleaned` are what lm-eval counts and scores."""
+    return tuple(
+        Item(id=str(number), fields={"text": page.strip("\n "), "page": page, "cleaned": cleaned(page)})
+        for number, page in enumerate(pages(row.text), 1)
+        if page.strip()
+    )
 
 
 def nothing(item: Item) -> str:
@@ -43,14 +41,14 @@ def nothing(item: Item) -> str:
 
 TASK = Task(
     name="wikitext",
-    version=1,
+    version=2,
     summary="perplexity of Wikipedia articles (WikiText-2, tokenised)",
     citation="Merity et al. 2016, arXiv:1609.07843",
     source=Source(local=("wikitext2/wikitext2_test.txt.gz",)),
     row=Row,
     to_item=to_items,
-    text=TextPrompt(),
-    scorer=TextLikelihood(),
+    text=TextPrompt(lm_eval_field="cleaned"),
+    scorer=TextLikelihood(lm_eval_raw="page"),
     metrics=(Perplexity(),),
     gold=nothing,
     wrong=nothing,

@@ -33,6 +33,8 @@ __all__ = [
     "FORMS",
     "SCORED_FORMS",
     "CalibratedScorer",
+    "CompatPrompt",
+    "CompatScorer",
     "Form",
     "FormScorer",
     "Hub",
@@ -197,6 +199,24 @@ class FormScorer(Interface):
         ...
 
 
+@runtime_checkable
+class CompatScorer(Scorer, Interface):
+    """A scorer that knows the rules of other harnesses, too."""
+
+    def for_compat(self, compat: Literal["lm_eval"]) -> Scorer:
+        """It by the rules of that harness, their faults included."""
+        ...
+
+
+@runtime_checkable
+class CompatPrompt(Prompt, Interface):
+    """A prompt that knows how other harnesses ask."""
+
+    def for_compat(self, compat: Literal["lm_eval"]) -> Prompt:
+        """What that harness asks instead."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class Policy:
     """Which statuses count as wrong in the end-to-end rate. Part of the protocol."""
@@ -317,13 +337,25 @@ class Protocol:
     rotate: bool = False
     """Asks each question once for every cyclic order of its options."""
     compat: Literal["lm_eval"] | None = None
-    """Scores continuations by the rules of another harness, its faults included."""
+    """Asks and scores by the rules of another harness, its faults included."""
 
     @cached_property
     def scorer(self) -> Scorer | ProgramScorer:
-        """The task's scorer, for this form."""
+        """The task's scorer, for this form, by the rules of the other harness where one is named."""
         scorer = self.task.scorer
-        return scorer.for_form(self.form) if isinstance(scorer, FormScorer) else scorer
+        if isinstance(scorer, FormScorer):
+            scorer = scorer.for_form(self.form)
+        if self.compat is not None and isinstance(scorer, CompatScorer):
+            return scorer.for_compat(self.compat)
+        return scorer
+
+    @cached_property
+    def prompt(self) -> Prompt | None:
+        """The task's prompt of this form, as the other harness asks it where one is named."""
+        prompt = self.task.prompt(self.form)
+        if self.compat is not None and isinstance(prompt, CompatPrompt):
+            return prompt.for_compat(self.compat)
+        return prompt
 
     @cached_property
     def digest(self) -> str:

@@ -40,7 +40,7 @@ def plan_item(
         ProtocolError: a template asks for a field that the item has not.
     """
     task = protocol.task
-    prompt = task.prompt(protocol.form)
+    prompt = protocol.prompt
     if prompt is None:
         raise UsageError(f"task {task.name!r} has no {protocol.form} form; use --form {task.forms[0]}")
     shots: tuple[Item, ...] = ()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from probatum.core.errors import ProtocolError, UsageError
 from probatum.core.protocol import Part
@@ -43,6 +44,8 @@ class OptionsPrompt:
     likelihood is divided by in PMI (Holtzman et al. 2021, arXiv:2104.08315)."""
     labels: tuple[str, ...] = LABELS
     scoring: Scoring = DEFAULT_SCORING
+    lm_eval: OptionsPrompt | None = None
+    """How lm-eval's task of this name asks, where it asks otherwise."""
 
     def __post_init__(self) -> None:
         for template in (self.template, self.continuation, self.shot_template, self.preamble):
@@ -52,6 +55,11 @@ class OptionsPrompt:
     def stop(self) -> tuple[str, ...]:
         """Nothing is generated, and nothing stops."""
         return ()
+
+    def for_compat(self, compat: Literal["lm_eval"]) -> OptionsPrompt:  # noqa: ARG002 - there is one
+        """As lm-eval asks; what it scores without the question follows an empty prompt."""
+        asked = self.lm_eval or self
+        return asked if asked.unconditional is None else replace(asked, unconditional="")
 
     def render(self, item: Item, shots: Sequence[Item], system: str | None) -> str:
         """The prompt of the first option.
@@ -126,6 +134,12 @@ class TextPrompt:
     field: str = "text"
     """The item's field that holds it."""
     scoring: Scoring = WINDOWS
+    lm_eval_field: str | None = None
+    """The field that lm-eval's task of this name scores, where it scores another text."""
+
+    def for_compat(self, compat: Literal["lm_eval"]) -> TextPrompt:  # noqa: ARG002 - there is one
+        """The text that lm-eval scores."""
+        return replace(self, field=self.lm_eval_field or self.field)
 
     @property
     def stop(self) -> tuple[str, ...]:

@@ -107,6 +107,12 @@ class Prepared:
         return tokens is None or tokens <= room
 
 
+def _without_options(dataset: Dataset) -> dict[str, str]:
+    """What is broken by the rules of lm-eval: it asks whatever has options, an option twice included."""
+    asked = {item.id for item in dataset if item.invalid is None and (item.choices or item.targets)}
+    return {item: reason for item, reason in dataset.invalid.items() if item not in asked}
+
+
 def prepare(protocol: Protocol, options: Options, model: Model) -> Prepared:
     """Reads and checks all rows of a task, with their gold answers, and writes down its digests.
 
@@ -118,7 +124,7 @@ def prepare(protocol: Protocol, options: Options, model: Model) -> Prepared:
     dataset = load_items(task.source, task.row, task.to_item, data_directory=options.data_directory)
     hasher = hashlib.sha256()
     golds = GoldChecker(protocol)
-    invalid = dict(dataset.invalid)
+    invalid = dict(dataset.invalid) if protocol.compat is None else _without_options(dataset)
     count = valid = broken_items = 0
     limit = items_within(options.limit, dataset.count)
     for item in islice(dataset, limit):
@@ -135,7 +141,7 @@ def prepare(protocol: Protocol, options: Options, model: Model) -> Prepared:
     dataset = replace(dataset, invalid=invalid)
     pool = None
     if protocol.shots and task.shot_source is not None:
-        prompt = task.prompt(protocol.form)
+        prompt = protocol.prompt
         shown = load_items(task.shot_source, task.row, task.to_item, data_directory=options.data_directory)
         shots = tuple(item for item in shown if item.id not in shown.invalid)
         if prompt is not None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from probatum.core.errors import ProtocolError
@@ -34,6 +34,9 @@ class OptionLikelihood:
     `probability` is the right option's share of exp(sum) over the options, `confidence` the largest such
     share, and `chance` what a blind guess scores. Options that tie share the credit: the expected score of
     a fair draw among them. An option with the right one's very text is as right.
+
+    By the rules of lm-eval (0.4.13, `process_results`) the first of tied options wins, an option with the
+    right one's text is wrong, and no item is broken: where the target is no option, every answer is wrong.
     """
 
     of: Literal["labels", "texts"] = "texts"
@@ -42,6 +45,7 @@ class OptionLikelihood:
     unconditional: bool = False
     """Whether the prompt asks for the options without the question, too: then there is `pmi`."""
     labels: tuple[str, ...] = LABELS
+    rules: Literal["probatum", "lm_eval"] = "probatum"
 
     def __post_init__(self) -> None:
         if self.primary not in self.normalisations:
@@ -62,9 +66,13 @@ class OptionLikelihood:
         """`correct`, one for each normalisation, and the probabilities."""
         return ("correct", *self.normalisations, "probability", "confidence", "chance")
 
+    def for_compat(self, compat: Literal["lm_eval"]) -> OptionLikelihood:
+        """By the rules of that harness."""
+        return replace(self, rules=compat)
+
     def grade(self, item: Item, sample: int, responses: Sequence[Response]) -> Outcome:
         """Compares the likelihoods of the options, which the responses hold in order."""
-        broken = self._broken(item)
+        broken = self._broken(item) if self.rules == "probatum" or not item.choices else None
         if broken is not None:
             return invalid_item(item, sample, broken)
         count = len(item.choices)
@@ -88,10 +96,10 @@ class OptionLikelihood:
         right = self._right(item)
         scores: dict[str, float] = {}
         for name, each in values.items():
-            best = likeliest(each)
+            best = self._best(each)
             scores[name] = len(best & right) / len(best)
         shares = _shares(sums[:count])
-        best = likeliest(values[self.primary])
+        best = self._best(values[self.primary])
         tied = "" if len(best) == 1 else f"{len(best)} options are equally likely and share the credit"
         return Outcome(
             item_id=item.id,
@@ -116,19 +124,33 @@ class OptionLikelihood:
         values: dict[Normalisation, Sequence[float]] = {"sum": [total for total, _, _ in options]}
         if self.of == "texts":
             values["per_token"] = [total / len(found.logprobs or (0.0,)) for total, found, _ in options]
-            values["per_character"] = [total / len(text) for total, _, text in options]
-            values["per_byte"] = [total / len(text.encode("utf-8", "replace")) for total, _, text in options]
+            values["per_character"] = [_per(total, len(text)) for total, _, text in options]
+            values["per_byte"] = [
+                _per(total, len(text.encode("utf-8", "replace"))) for total, _, text in options
+            ]
         if self.unconditional:
             count = len(item.choices)
             values["pmi"] = [sums[place] - sums[count + place] for place in range(count)]
         return values
 
+    def _best(self, values: Sequence[float]) -> frozenset[int]:
+        best = likeliest(values)
+        return best if self.rules == "probatum" else frozenset({min(best)})
+
     def _right(self, item: Item) -> frozenset[int]:
+        if self.rules == "lm_eval":
+            named = (self._named(item, target) for target in item.targets)
+            return frozenset(place for place in named if place is not None)
         places = {self.labels.index(target) for target in item.targets}
         if self.of == "texts":
             texts = {item.choices[place].strip() for place in places}
             places |= {place for place, text in enumerate(item.choices) if text.strip() in texts}
         return frozenset(places)
+
+    def _named(self, item: Item, target: str) -> int | None:
+        """The place of a target by lm-eval: a label, or the first option of that text, or none."""
+        known = (*self.labels[: len(item.choices)], *item.choices)
+        return known.index(target) % len(item.choices) if target in known else None
 
     def _broken(self, item: Item) -> str | None:
         """Why likelihoods cannot decide this item."""
@@ -153,6 +175,11 @@ def likeliest(values: Sequence[float]) -> frozenset[int]:
     """The places of the largest value: several where they tie exactly."""
     most = max(values)
     return frozenset(place for place, value in enumerate(values) if value == most)
+
+
+def _per(total: float, size: int) -> float:
+    """Of an empty option, which only lm-eval scores: the worst there is."""
+    return total / size if size else -math.inf
 
 
 def _shares(sums: Sequence[float]) -> list[float]:

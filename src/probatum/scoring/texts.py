@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from probatum import stats
@@ -22,8 +23,11 @@ Unit = Literal["token", "word", "byte"]
 class TextLikelihood:
     """What a text loses under the model: `nll` in nats, and how many units of each kind were scored.
 
-    Bytes are those of the text that the scored tokens stand for. Words are runs without white space of the
-    raw text (lm-eval's count for wikitext is that of `raw`, where a task names that field).
+    Bytes are those of the text that the scored tokens stand for. Words are runs without white space.
+
+    By the rules of lm-eval (0.4.13) words are the pieces between white space, the empty ones at the ends
+    included, and words and bytes are those of the text as the task gives it, or of another field: its
+    wikitext scores a cleaned text, and divides by the words and bytes of the one before.
     """
 
     text: str = "text"
@@ -32,6 +36,13 @@ class TextLikelihood:
     """A field with the text before it was cleaned: what words and bytes are counted of instead."""
     primary: Literal["nll", "greedy"] = "nll"
     """What comes first: the loss, or whether the model would have written this text."""
+    lm_eval_raw: str | None = None
+    """The field whose words and bytes lm-eval counts; `None` where it counts those of the text it scores."""
+    rules: Literal["probatum", "lm_eval"] = "probatum"
+
+    def for_compat(self, compat: Literal["lm_eval"]) -> TextLikelihood:
+        """By the rules of that harness."""
+        return replace(self, raw=self.lm_eval_raw or self.text, rules=compat)
 
     @property
     def scores(self) -> tuple[str, ...]:
@@ -52,6 +63,7 @@ class TextLikelihood:
         if not isinstance(text, str):
             return invalid_item(item, sample, f"the field {self.raw or self.text!r} holds no text")
         octets = len(text.encode("utf-8", "replace"))
+        words = len(re.split(r"\s+", text)) if self.rules == "lm_eval" else len(text.split())
         if self.raw is None and response.scored_bytes is not None:
             octets = response.scored_bytes
         return Outcome(
@@ -61,7 +73,7 @@ class TextLikelihood:
             scores={
                 "nll": -math.fsum(response.logprobs),
                 "tokens": float(len(response.logprobs)),
-                "words": float(len(text.split())),
+                "words": float(words),
                 "bytes": float(octets),
                 "greedy": float(bool(response.greedy)),
             },
@@ -120,7 +132,7 @@ def _perplexity(unit: Unit, marks: Sequence[Mark], level: float, share: float) -
     return Estimate(
         name=name,
         value=found.value,
-        low=found.low,
+        low=_possible(found.low, 1.0),
         high=found.high,
         level=level,
         method=found.method,
@@ -141,7 +153,7 @@ def _bits(name: str, marks: Sequence[Mark], level: float, share: float) -> Estim
         found = stats.corpus_perplexity(losses, sizes, level=level)
     except (ValueError, OverflowError) as error:
         return _undefined(name, level, share, str(error))
-    low, high = (_log2(limit) for limit in (found.low, found.high))
+    low, high = _possible(_log2(found.low), 0.0), _log2(found.high)
     spread = None if found.se is None or not found.value else found.se / found.value / math.log(2)
     return Estimate(
         name=name,
@@ -158,6 +170,11 @@ def _bits(name: str, marks: Sequence[Mark], level: float, share: float) -> Estim
         coverage=share,
         warnings=found.warnings,
     )
+
+
+def _possible(limit: float | None, least: float) -> float | None:
+    """No text is likelier than certain: what few documents leave open ends at a perplexity of 1."""
+    return None if limit is None else max(limit, least)
 
 
 def _log2(limit: float | None) -> float | None:
