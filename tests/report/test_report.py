@@ -12,22 +12,25 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import hypothesis.strategies as st
+import numpy as np
 import pytest
 from hypothesis import given
 
 from probatum.core.errors import UsageError
+from probatum.core.protocol import Policy
 from probatum.core.records import Response
 from probatum.core.status import Status
 from probatum.report.escaping import visible
 from probatum.report.page import make_report
 from probatum.report.page.examples import MOST, Chooser, clip
-from probatum.report.page.figures import COLOURS
+from probatum.report.page.figures import COLOURS, DARK
 from probatum.report.page.messages import MESSAGES, STATUSES
+from probatum.report.page.writing import script
 from probatum.report.validity import run_faults
 from probatum.runner import EvaluatedRun, evaluate
 from probatum.runner.comparing import compare
 from probatum.scoring import PassAtK
-from tests.report.reported import EVERY_ENDING, Sure, made_run, right, sure_gold
+from tests.report.reported import EVERY_ENDING, Sure, item_with_stratum, made_run, right, sure_gold
 from tests.runner.test_likelihood_runs import choice_task, model, write
 
 SOURCE = Path(__file__).parents[2] / "src" / "probatum" / "report" / "page"
@@ -66,12 +69,13 @@ TAGS = {
         "dt",
         "dd",
     ),
-    *("svg", "desc", "line", "rect", "circle", "polyline", "text"),
+    *("svg", "desc", "line", "rect", "circle", "polyline", "text", "script"),
 }
 ATTRIBUTES = {
     *("lang", "charset", "http-equiv", "content", "name", "rel", "href", "class", "id", "aria-label"),
     *("aria-labelledby", "role", "tabindex", "dir", "scope", "open"),
     *("viewbox", "width", "height", "font-size", "font-family", "x", "y", "x1", "x2", "y1", "y2", "cx", "cy"),
+    *(f"data-{name}" for name in ("find", "kind", "all", "back", "next", "open", "close", "shown", "tools")),
     *("r", "fill", "stroke", "stroke-width", "stroke-dasharray", "points", "text-anchor"),
 }
 
@@ -117,6 +121,7 @@ def check(page: Page) -> None:
     assert {tag for tag, _ in page.tags} <= TAGS
     assert {name for _, attributes in page.tags for name in attributes} <= ATTRIBUTES
     assert page.comments == []
+    assert page.texts["script"] == [script()]  # our own, and nothing filled into it
     ids = [each["id"] for _, each in page.tags if "id" in each]
     assert len(ids) == len(set(ids))
     for attributes in page.of("a"):
@@ -297,6 +302,78 @@ def test_three_runs_are_ranked(tmp_path):
     text = make_report(*runs).html()
     assert "Ranks not ruled out" in text
     check(Page(text))
+    for run in runs:
+        run.store.close()
+
+
+# ── prompts ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def variants(directory, tables, **changes):
+    """Runs of one model on the same sums, each with a system prompt of its own; 1 is right."""
+    return [
+        made_run(
+            directory,
+            [right(number) if one else "0" for number, one in enumerate(table)],
+            system=f"Way {place}",
+            **changes,
+        )
+        for place, table in enumerate(tables)
+    ]
+
+
+def test_runs_that_differ_in_the_prompt_alone_show_how_the_score_hangs_on_it(tmp_path):
+    tables = [[1, 1, 1, 1, 0, 0, 1, 1], [1, 0, 0, 1, 0, 0, 0, 0], [1, 0, 1, 1, 0, 1, 0, 0]]
+    runs = variants(tmp_path, tables)
+    report = make_report(*runs)
+    (found,) = report.sensitivity
+    assert [each.letter for each in found.variants] == ["A", "B", "C"]
+    assert [each.differs for each in found.variants] == [(), ("system",), ("system",)]
+    assert [each.estimate.value for each in found.variants] == [6 / 8, 2 / 8, 4 / 8]
+    assert (found.items, found.spread, found.changed) == (8, 0.5, 5)
+    from statsmodels.stats.contingency_tables import cochrans_q
+
+    array = np.array(tables).T
+    assert found.p_value == pytest.approx(cochrans_q(array).pvalue)
+    rest = array - array.mean(axis=1, keepdims=True) - array.mean(axis=0) + array.mean()
+    expected = 8 * array.mean(axis=0).var(ddof=1) - (rest**2).sum() / (7 * 2)
+    assert found.deviation == pytest.approx((max(expected, 0) / 8) ** 0.5)
+    text = report.html()
+    assert "Prompt sensitivity" in text
+    check(Page(text))
+    check(Page(make_report(*runs, language="zh").html()))
+    assert report.plain()["prompt_sensitivity"][0]["spread"] == 0.5
+    for run in runs:
+        run.store.close()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"model": "another"},
+        {"samples": 2, "temperature": 0.7},
+        {"policy": Policy(name="scored", counted=frozenset({Status.SCORED}))},
+    ],
+    ids=["another model", "another budget", "another denominator"],
+)
+def test_runs_that_differ_in_anything_else_are_no_variants_of_a_prompt(tmp_path, changes):
+    (first,) = variants(tmp_path, [[1, 0, 1]])
+    replies = [right(0), "0", "0"]
+    other = made_run(tmp_path, replies, **{"system": "Way 1", "model": "m", **changes})
+    assert make_report(first, other).sensitivity == ()
+    first.store.close()
+    other.store.close()
+
+
+def clustered(row):
+    return replace(item_with_stratum(row), cluster=str(row.a // 2), stratum=None)
+
+
+def test_prompts_of_items_in_clusters_are_tested_over_the_clusters(tmp_path):
+    runs = variants(tmp_path, [[1, 1, 1, 1, 0, 1], [0, 1, 0, 1, 0, 0]], to_item=clustered)
+    (found,) = make_report(*runs).sensitivity
+    assert "sign-flip" in found.method
+    assert {each.estimate.clusters for each in found.variants} == {3}
     for run in runs:
         run.store.close()
 
@@ -483,10 +560,38 @@ def test_the_policy_of_the_page_allows_its_own_style_and_nothing_else(whole):
     assert policy.split("; ") == [
         "default-src 'none'",
         f"style-src 'sha256-{digest}'",
+        f"script-src 'sha256-{base64.b64encode(hashlib.sha256(script().encode()).digest()).decode()}'",
+        "require-trusted-types-for 'script'",
+        "trusted-types 'none'",
         "img-src data:",
         "base-uri 'none'",
         "form-action 'none'",
     ]
+
+
+def test_a_page_for_paper_has_everything_open_and_no_script(whole):
+    text = make_report(whole).html(printed=True)
+    page = Page(text)
+    assert page.of("script") == []
+    assert "script-src" not in text
+    assert page.of("details")
+    assert all("open" in each for each in page.of("details"))
+
+
+def test_the_script_neither_parses_html_nor_asks_for_anything():
+    for name in (
+        "innerHTML",
+        "outerHTML",
+        "insertAdjacentHTML",
+        "write(",
+        "eval",
+        "fetch",
+        "XMLHttp",
+        "http",
+    ):
+        assert name not in script()
+    for name in ("localStorage", "cookie", "import", "</script"):
+        assert name not in script()
 
 
 # ── examples ────────────────────────────────────────────────────────────────────────────────────────
@@ -595,7 +700,7 @@ def test_every_message_is_used_and_every_used_one_exists():
         if path.name != "messages.py"
     )
     used = set(re.findall(r"[\"']([a-z_]+)[\"']", text))
-    made = {name for name in MESSAGES if name.startswith(("unit_", "group_"))}
+    made = {name for name in MESSAGES if name.startswith(("unit_", "group_", "script_", "endings_"))}
     assert set(MESSAGES) <= used | made
     assert set(re.findall(r'words\(\s*"([a-z_]+)"', text)) <= set(MESSAGES)
     assert set(STATUSES) == set(Status)
@@ -615,18 +720,27 @@ def luminance(colour: str) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def contrast(one: str, other: str) -> float:
+def contrast(colours: dict[str, str], one: str, other: str) -> float:
     """WCAG 2.2, relative luminance."""
-    light, dark = sorted((luminance(COLOURS[one]), luminance(COLOURS[other])), reverse=True)
+    light, dark = sorted((luminance(colours[one]), luminance(colours[other])), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 
 
+BOTH = pytest.mark.parametrize("colours", [COLOURS, DARK], ids=["light", "dark"])
+
+
+def test_light_and_dark_pages_name_the_same_colours():
+    assert COLOURS.keys() == DARK.keys()
+
+
+@BOTH
 @pytest.mark.parametrize("text", ["ink", "muted", "accent", "bad", "good"])
 @pytest.mark.parametrize("ground", ["paper", "panel", "mark"])
-def test_texts_stand_out_from_their_ground(text, ground):
-    assert contrast(text, ground) >= 4.5
+def test_texts_stand_out_from_their_ground(colours, text, ground):
+    assert contrast(colours, text, ground) >= 4.5
 
 
+@BOTH
 @pytest.mark.parametrize("line", ["rule", "accent", "bad", "good", "wrong", "missing", "broken"])
-def test_lines_and_areas_stand_out_from_the_paper(line):
-    assert contrast(line, "paper") >= 3
+def test_lines_and_areas_stand_out_from_the_paper(colours, line):
+    assert contrast(colours, line, "paper") >= 3

@@ -173,6 +173,7 @@ def _task_sections(run: Run, task: TaskRun) -> dict[str, dict[str, object]]:
         f"{task.task}: recipe": {
             "task version": _task(task, "version"),
             "task digest": task.protocol,
+            **({"task file": origin["task_file"]} if "task_file" in origin else {}),
             "form": _known(protocol.get("form")),
             "few-shot ids and order": _shots(task),
             "decoding": _known(_given(sampling)),

@@ -9,14 +9,15 @@ from typing import Final
 from probatum.core.records import Estimate
 from probatum.core.run import Run
 from probatum.report.page.blocks import Block, Figure, Listing, Paragraph, Section, Table
-from probatum.report.page.figures import Row, forest
+from probatum.report.page.figures import Row, bars, forest
 from probatum.report.page.gathering import TaskReport
 from probatum.report.page.messages import Words
-from probatum.report.page.tasks import interval_text, number
+from probatum.report.page.sensitivity import PromptSensitivity, PromptVariant
+from probatum.report.page.tasks import KINDS, interval_text, number, percent, status_kind, status_parts
 from probatum.report.validity import is_rate
 from probatum.runner.comparing import Comparison, Contrast, PairComparison, Ranking
 
-__all__ = ["comparison_section", "summary_section"]
+__all__ = ["comparison_section", "sensitivity_section", "summary_section"]
 
 LISTED: Final = 60
 """Differences of protocols and strata of a comparison that are listed."""
@@ -45,7 +46,8 @@ def summary_section(named: Named, words: Words) -> Section:
         rows=tuple(rows),
         numbers=frozenset({4, 5, 6, 7, 8}),
     )
-    return Section("summary", 2, words("summary"), (table, *_plots(named, words)))
+    blocks = (table, *_plots(named, words), *_endings(named, words))
+    return Section("summary", 2, words("summary"), blocks)
 
 
 def _headline(task: TaskReport, words: Words) -> tuple[str, ...]:
@@ -59,6 +61,32 @@ def _headline(task: TaskReport, words: Words) -> tuple[str, ...]:
         str(first.n),
         number(first.coverage),
         number(first.chance),
+    )
+
+
+def _endings(named: Named, words: Words) -> Iterator[Block]:
+    """A bar of statuses for each task of each run, and what is in the denominator of its rates."""
+    found = [(letter, task) for letter, _, tasks in named for task in tasks if task.statuses]
+    if not found:
+        return
+    rows = [(f"{letter} {task.record.task}", status_parts(task)) for letter, task in found]
+    told = words("endings_text")
+    yield Figure(bars(rows, title=words("endings"), description=told), told)
+    cells = []
+    for letter, task in found:
+        counts = dict.fromkeys(KINDS, 0)
+        for name, count in task.statuses.items():
+            counts[status_kind(name, task)] += count
+        shares = (f"{count} ({percent(count / task.graded)})" for count in counts.values())
+        cells.append((letter, task.record.task, str(task.record.planned), str(task.graded), *shares))
+    yield Table(
+        caption=words("endings"),
+        columns=(
+            *(words(name) for name in ("run", "task", "planned", "graded")),
+            *(words(f"endings_{name}") for name in KINDS),
+        ),
+        rows=tuple(cells),
+        numbers=frozenset(range(2, 8)),
     )
 
 
@@ -200,3 +228,56 @@ def _ranking(ranking: Ranking, words: Words) -> Iterator[Block]:
         numbers=frozenset({1, 2, 3}),
     )
     yield Paragraph(words("groups_text", groups="; ".join(", ".join(group) for group in ranking.groups)))
+
+
+def sensitivity_section(found: Sequence[PromptSensitivity], words: Words) -> Section:
+    """How the score of one model hangs on the prompt."""
+    blocks = (block for each in found for block in _sensitivity(each, words))
+    return Section("sensitivity", 2, words("sensitivity"), (Paragraph(words("sensitivity_text")), *blocks))
+
+
+def _sensitivity(found: PromptSensitivity, words: Words) -> Iterator[Block]:
+    title = words("sensitivity_caption", task=found.task, model=found.model, score=found.score)
+    level = f"{100 * found.variants[0].estimate.level:g}%"
+    shares = all(each.estimate.value is not None and 0 <= each.estimate.value <= 1 for each in found.variants)
+    picture = forest(
+        [
+            Row(_variant(each, words), each.estimate.value, each.estimate.low, each.estimate.high)
+            for each in found.variants
+        ],
+        title=title,
+        description=words("forest_text", level=level),
+        domain=(0.0, 1.0) if shares else None,
+    )
+    yield Figure(picture, words("forest_text", level=level))
+    yield Table(
+        caption=title,
+        columns=tuple(words(name) for name in ("run", "prompt_differs", "value", "interval", "items")),
+        rows=tuple(
+            (
+                each.letter,
+                ", ".join(each.differs) or words("prompt_first"),
+                number(each.estimate.value),
+                interval_text(each.estimate.low, each.estimate.high, words),
+                str(each.estimate.n),
+            )
+            for each in found.variants
+        ),
+        numbers=frozenset({2, 3, 4}),
+    )
+    facts = (
+        ("spread", number(found.spread)),
+        ("prompt_deviation", number(found.deviation)),
+        ("prompt_changed", f"{found.changed} / {found.items}"),
+        ("prompt_test", "–" if found.p_value is None else f"{found.p_value:.3g} ({found.method})"),
+    )
+    yield Table(
+        caption=words("sensitivity_facts", task=found.task),
+        columns=(words("measure"), words("value")),
+        rows=tuple((words(name), value) for name, value in facts),
+        numbers=frozenset({1}),
+    )
+
+
+def _variant(each: PromptVariant, words: Words) -> str:
+    return f"{each.letter} {', '.join(each.differs) or words('prompt_first')}"

@@ -1,7 +1,7 @@
 """Plots as SVG: drawn here, in the page itself, with a title and a description for those who cannot see them.
 
 Each plot stands beside a table of the same numbers. Texts are escaped here; numbers are rounded to a
-hundredth of a pixel.
+hundredth of a pixel. Colours are named, and the page's style sheet says what they are.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from probatum.report.escaping import escape_html
 
-__all__ = ["COLOURS", "Band", "Row", "bar", "curve", "forest"]
+__all__ = ["COLOURS", "DARK", "Band", "Row", "bar", "bars", "curve", "forest"]
 
 COLOURS: Final = {
     "ink": "#1b1f24",
@@ -33,6 +33,22 @@ COLOURS: Final = {
     "broken": "#3d434a",
 }
 """Name → colour; text of ink, muted, accent, bad and good stands on paper, panel and mark."""
+DARK: Final = {
+    "ink": "#e6edf3",
+    "muted": "#aab4be",
+    "rule": "#8b949e",
+    "faint": "#30363d",
+    "paper": "#0d1117",
+    "panel": "#161b22",
+    "accent": "#6cb6ff",
+    "mark": "#4d3d00",
+    "bad": "#ff9da4",
+    "good": "#7ee2a0",
+    "wrong": "#e0893a",
+    "missing": "#8b949e",
+    "broken": "#d0d7de",
+}
+"""The same for readers who ask their browser for a dark page. On paper every page is light."""
 
 WIDTH: Final = 720
 LABEL: Final = 240
@@ -71,30 +87,26 @@ class _Canvas:
         dash = ' stroke-dasharray="4 4"' if dashed else ""
         self.parts.append(
             f'<line x1="{x1:.2f}" y1="{y1:.2f}" x2="{x2:.2f}" y2="{y2:.2f}" '
-            f'stroke="{COLOURS[colour]}" stroke-width="1.5"{dash}/>'
+            f'stroke="var(--{colour})" stroke-width="1.5"{dash}/>'
         )
 
     def dot(self, x: float, y: float, said: str = "") -> None:
         title = f"<title>{escape_html(said)}</title>" if said else ""
-        self.parts.append(
-            f'<circle cx="{x:.2f}" cy="{y:.2f}" r="4" fill="{COLOURS["accent"]}">{title}</circle>'
-        )
+        self.parts.append(f'<circle cx="{x:.2f}" cy="{y:.2f}" r="4" fill="var(--accent)">{title}</circle>')
 
     def box(self, x: float, y: float, width: float, height: float, colour: str, said: str) -> None:
         self.parts.append(
             f'<rect x="{x:.2f}" y="{y:.2f}" width="{width:.2f}" height="{height:.2f}" '
-            f'fill="{COLOURS[colour]}"><title>{escape_html(said)}</title></rect>'
+            f'fill="var(--{colour})"><title>{escape_html(said)}</title></rect>'
         )
 
     def path(self, points: Sequence[tuple[float, float]]) -> None:
         steps = " ".join(f"{x:.2f},{y:.2f}" for x, y in points)
-        self.parts.append(
-            f'<polyline points="{steps}" fill="none" stroke="{COLOURS["accent"]}" stroke-width="2"/>'
-        )
+        self.parts.append(f'<polyline points="{steps}" fill="none" stroke="var(--accent)" stroke-width="2"/>')
 
     def text(self, x: float, y: float, text: str, *, anchor: str = "start", colour: str = "ink") -> None:
         self.parts.append(
-            f'<text x="{x:.2f}" y="{y:.2f}" text-anchor="{anchor}" fill="{COLOURS[colour]}">'
+            f'<text x="{x:.2f}" y="{y:.2f}" text-anchor="{anchor}" fill="var(--{colour})">'
             f"{escape_html(text)}</text>"
         )
 
@@ -134,8 +146,7 @@ def forest(
         canvas.text(at(reference[0]), 12, reference[1], anchor=anchor, colour="bad")
     for place, row in enumerate(rows):
         middle = top + ROW * place + ROW / 2
-        label = row.label if len(row.label) <= 34 else f"{row.label[:33]}…"  # noqa: PLR2004 - fits the column
-        canvas.text(LABEL, middle + 4, label, anchor="end")
+        canvas.text(LABEL, middle + 4, _fitting(row.label), anchor="end")
         if row.low is not None and row.high is not None:
             canvas.line(at(row.low), middle, at(row.high), middle, "ink")
             for end in (row.low, row.high):
@@ -188,6 +199,30 @@ def bar(parts: Sequence[tuple[str, int, str]], *, title: str, description: str) 
         canvas.box(at, 0, max(width - 1, 0.5), 30, colour, f"{label}: {count}")
         at += width
     return canvas.markup(title, description)
+
+
+def bars(
+    rows: Sequence[tuple[str, Sequence[tuple[str, int, str]]]], *, title: str, description: str
+) -> Markup:
+    """A bar a row, each of the same width: label, and its parts as `bar` takes them."""
+    canvas = _Canvas(WIDTH, ROW * len(rows) + 8)
+    room = WIDTH - LABEL - 30
+    for place, (label, parts) in enumerate(rows):
+        top = 4 + ROW * place
+        canvas.text(LABEL, top + ROW / 2 + 4, _fitting(label), anchor="end")
+        whole = sum(count for _, count, _ in parts)
+        at = LABEL + 10.0
+        for name, count, colour in parts:
+            width = room * count / whole if whole else 0.0
+            said = f"{label[:200]}, {name}: {count}"
+            canvas.box(at, top + 2, max(width - 1, 0.5), ROW - 4, colour, said)
+            at += width
+    return canvas.markup(title, description)
+
+
+def _fitting(label: str) -> str:
+    """A label that fits its column."""
+    return label if len(label) <= 34 else f"{label[:33]}…"  # noqa: PLR2004 - fits the column
 
 
 def _reach(values: Sequence[float]) -> tuple[float, float]:

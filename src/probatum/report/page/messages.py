@@ -17,6 +17,18 @@ MESSAGES: Final[dict[str, tuple[str, str]]] = {
     "title": ("Evaluation report: {models}", "评测报告：{models}"),
     "contents": ("Contents", "目录"),
     "skip": ("Skip to the content", "跳到正文"),
+    "script_tools": ("Choose among the examples", "筛选样例"),
+    "script_find": ("Find", "查找"),
+    "script_kind": ("Kind", "类别"),
+    "script_all": ("all kinds", "全部类别"),
+    "script_back": ("Previous page", "上一页"),
+    "script_next": ("Next page", "下一页"),
+    "script_open": ("Open all shown", "全部展开"),
+    "script_close": ("Close all shown", "全部收起"),
+    "script_shown": (
+        "{shown} of {found} examples shown, page {page} of {pages}",
+        "共 {found} 个样例，显示 {shown} 个，第 {page} 页，共 {pages} 页",
+    ),
     "made": (
         "Made by probatum {version} at {moment} from what the store holds; no model was asked for it.",
         "由 probatum {version} 于 {moment} 根据存储内容生成；生成报告时没有调用任何模型。",
@@ -49,6 +61,20 @@ MESSAGES: Final[dict[str, tuple[str, str]]] = {
         "Value and {level} interval of each run; the table above has the numbers.",
         "各次运行的取值与 {level} 区间；数字见上表。",
     ),
+    "endings": ("How samples ended: what is in the denominators", "样本如何结束：分母中有什么"),
+    "endings_text": (
+        (
+            "Each bar is all graded samples of a task, from left to right by status; the table says how many "
+            "are compared, counted as wrong, and in no rate."
+        ),
+        "每条为一个任务的全部已评分样本，从左到右按状态排列；表中给出已比对、计为错误和不计入任何比率的数量。",
+    ),
+    "endings_scored": ("Scored", "已评分"),
+    "endings_wrong": ("Counted as wrong", "计为错误"),
+    "endings_missing": ("Missing", "缺失"),
+    "endings_broken": ("Broken items", "无效题目"),
+    "planned": ("Planned", "计划"),
+    "graded": ("Graded", "已有结果"),
     "run": ("Run", "运行"),
     "model": ("Model", "模型"),
     "task": ("Task", "任务"),
@@ -262,6 +288,29 @@ MESSAGES: Final[dict[str, tuple[str, str]]] = {
     "notes_none": ("None.", "无。"),
     "card": ("Evaluation card of run {run}", "运行 {run} 的评测卡"),
     "field": ("Field", "字段"),
+    # ── one model, several prompts ──
+    "sensitivity": ("Prompt sensitivity", "提示敏感性"),
+    "sensitivity_text": (
+        (
+            "Runs of one model on the same items, graded alike and asked in different words. The highest of "
+            "several means is above the lowest by chance alone: the test and the deviation allow for that."
+        ),
+        (
+            "同一模型、相同题目、相同评分、不同提示方式的多次运行。几个平均值中最高者仅因偶然也会高于最低者；"
+            "检验与标准差已考虑这一点。"
+        ),
+    ),
+    "sensitivity_caption": ("{task}, {model}: {score} by prompt", "{task}，{model}：各提示下的 {score}"),
+    "sensitivity_facts": ("What the prompt makes of the score on {task}", "提示对 {task} 得分的影响"),
+    "prompt_differs": ("Differs in", "不同之处"),
+    "prompt_first": ("the first prompt", "第一种提示"),
+    "spread": ("Highest mean minus lowest", "最高平均减最低平均"),
+    "prompt_deviation": (
+        "Standard deviation between prompts, chance taken off",
+        "提示间标准差（扣除偶然成分）",
+    ),
+    "prompt_changed": ("Items whose score hangs on the prompt", "得分随提示改变的题目"),
+    "prompt_test": ("p that all prompts have one mean", "所有提示平均相同的 p 值"),
     # ── comparison ──
     "comparison": ("Comparison", "比较"),
     "comparison_text": (
@@ -324,6 +373,10 @@ class Words:
     def __call__(self, name: str, /, **values: object) -> str:
         """The text of that name, its places filled in."""
         return MESSAGES[name][LANGUAGES.index(self.language)].format(**values)
+
+    def raw(self, name: str, /) -> str:
+        """The text of that name as it stands, its places to be filled in by others."""
+        return MESSAGES[name][LANGUAGES.index(self.language)]
 
     def status(self, status: Status) -> str:
         """What a status means."""

@@ -13,10 +13,11 @@ from probatum.core.run import Run, RunState
 from probatum.core.strictjson import strict_json
 from probatum.report.card import Card, make_card, shown_value
 from probatum.report.page.blocks import Block, Paragraph, Section, Table
-from probatum.report.page.comparisons import comparison_section, summary_section
+from probatum.report.page.comparisons import comparison_section, sensitivity_section, summary_section
 from probatum.report.page.contamination import Contamination, CorpusAudit
 from probatum.report.page.gathering import TaskReport, gather
 from probatum.report.page.messages import Words, words
+from probatum.report.page.sensitivity import PromptSensitivity, prompt_sensitivity
 from probatum.report.page.tasks import TaskPage, task_sections
 from probatum.report.page.writing import html_page, markdown_page
 from probatum.runner.comparing import Comparison, compare
@@ -56,6 +57,8 @@ class Report:
     """Of two runs or more."""
     not_compared: str | None
     """Why there is none."""
+    sensitivity: tuple[PromptSensitivity, ...]
+    """Of tasks that several runs ask one model in different words."""
     words: Words
     examples: int
     made: str
@@ -65,9 +68,9 @@ class Report:
         """Whether no run breaks an invariant."""
         return not any(run.faults for run in self.runs)
 
-    def html(self) -> str:
-        """One page that loads nothing and runs no script."""
-        return html_page(self.title, self.sections(), self.words, self._about())
+    def html(self, *, printed: bool = False) -> str:
+        """One page that loads nothing; `printed`: for paper, with everything open and no script."""
+        return html_page(self.title, self.sections(), self.words, self._about(), printed=printed)
 
     def markdown(self) -> str:
         """The same without plots: their tables have the numbers."""
@@ -84,6 +87,7 @@ class Report:
                 "runs": [_plain_run(run) for run in self.runs],
                 "comparison": None if self.comparison is None else self.comparison.plain(),
                 "not_compared": self.not_compared,
+                "prompt_sensitivity": [each.plain() for each in self.sensitivity],
             }
         )
         return found
@@ -106,6 +110,8 @@ class Report:
         yield summary_section([(each.letter, each.run, each.tasks) for each in self.runs], self.words)
         if self.comparison is not None or self.not_compared is not None:
             yield comparison_section(self.comparison, self.not_compared, self.words)
+        if self.sensitivity:
+            yield sensitivity_section(self.sensitivity, self.words)
         for each in self.runs:
             model = f"{each.run.model.provider}/{each.run.model.name}"
             title = self.words("of_run", letter=each.letter, model=model)
@@ -181,6 +187,9 @@ def make_report(
         runs=tuple(_run_report(run, letter(place), choices) for place, run in enumerate(runs)),
         comparison=comparison,
         not_compared=reason,
+        sensitivity=prompt_sensitivity(
+            [(letter(place), run) for place, run in enumerate(runs)], _level(runs[0])
+        ),
         words=spoken,
         examples=examples,
         made=now(),
@@ -199,8 +208,7 @@ class _Choices:
 
 
 def _run_report(run: EvaluatedRun, sign: str, choices: _Choices) -> RunReport:
-    told = run.record.options.get("level")
-    level = float(told) if isinstance(told, (int, float)) and 0 < told < 1 else 0.95
+    level = _level(run)
     tasks = tuple(
         gather(
             run,
@@ -220,6 +228,12 @@ def _run_report(run: EvaluatedRun, sign: str, choices: _Choices) -> RunReport:
         contamination={task.record.task: _told(task.contamination) for task in tasks if task.contamination},
     )
     return RunReport(letter=sign, run=run.record, tasks=tasks, card=card)
+
+
+def _level(run: EvaluatedRun) -> float:
+    """Of the run's own intervals."""
+    told = run.record.options.get("level")
+    return float(told) if isinstance(told, (int, float)) and 0 < told < 1 else 0.95
 
 
 def _told(found: Contamination) -> str:

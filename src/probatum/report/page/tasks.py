@@ -17,7 +17,16 @@ from probatum.report.page.gathering import Count, TaskReport
 from probatum.report.page.messages import Words
 from probatum.report.validity import is_rate
 
-__all__ = ["TaskPage", "interval_text", "number", "percent", "task_sections"]
+__all__ = [
+    "KINDS",
+    "TaskPage",
+    "interval_text",
+    "number",
+    "percent",
+    "status_kind",
+    "status_parts",
+    "task_sections",
+]
 
 SLICES_SHOWN: Final = 400
 SLICES_DRAWN: Final = 80
@@ -25,6 +34,8 @@ NOTHING: Final = "–"
 """Stands in a cell that has no number; a column of nothing else is left out."""
 _PASS_AT: Final = re.compile(r"pass@(\d+)")
 _COLOUR: Final = {"scored": "good", "wrong": "wrong", "missing": "missing", "broken": "broken"}
+KINDS: Final = {"scored": "as_scored", "wrong": "as_wrong", "missing": "as_missing", "broken": "as_invalid"}
+"""What a policy makes of a status → the message that says so."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,23 +207,17 @@ def _statuses(page: TaskPage) -> Iterator[Block]:
     if not task.statuses:
         return
     whole = task.graded
-    kinds = {name: _kind(name, task) for name in task.statuses}
+    kinds = {name: status_kind(name, task) for name in task.statuses}
     policy = next((each.denominator for each in task.estimates), "end_to_end")
     yield Paragraph(words("statuses_text", planned=task.record.planned, graded=whole, policy=policy))
-    parts = [(name, count, _COLOUR[kinds[name]]) for name, count in task.statuses.items()]
+    parts = status_parts(task)
     told = ", ".join(f"{name} {percent(count / whole)}" for name, count, _ in parts)
     yield Figure(bar(parts, title=words("statuses_figure", task=page.name), description=told), told)
-    counted = {
-        "scored": words("as_scored"),
-        "wrong": words("as_wrong"),
-        "missing": words("as_missing"),
-        "broken": words("as_invalid"),
-    }
     yield Table(
         caption=words("statuses_caption", task=page.name),
         columns=tuple(words(name) for name in ("status", "samples", "share", "counted_as", "meaning")),
         rows=tuple(
-            (name, str(count), percent(count / whole), counted[kinds[name]], words.status(Status(name)))
+            (name, str(count), percent(count / whole), words(KINDS[kinds[name]]), words.status(Status(name)))
             for name, count in task.statuses.items()
         ),
         numbers=frozenset({1, 2}),
@@ -220,7 +225,13 @@ def _statuses(page: TaskPage) -> Iterator[Block]:
     )
 
 
-def _kind(name: str, task: TaskReport) -> str:
+def status_parts(task: TaskReport) -> list[tuple[str, int, str]]:
+    """Status, count, and the colour of what the policy makes of it."""
+    return [(name, count, _COLOUR[status_kind(name, task)]) for name, count in task.statuses.items()]
+
+
+def status_kind(name: str, task: TaskReport) -> str:
+    """What the task's policy makes of a status: a key of `KINDS`."""
     status = Status(name)
     if status is Status.SCORED:
         return "scored"

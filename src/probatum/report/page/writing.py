@@ -15,10 +15,10 @@ from markupsafe import Markup
 from probatum.report.escaping import escape_markdown, visible
 from probatum.report.page.blocks import Block, Examples, Figure, Listing, Paragraph, Section, Table
 from probatum.report.page.examples import Example, Piece
-from probatum.report.page.figures import COLOURS
+from probatum.report.page.figures import COLOURS, DARK
 from probatum.report.page.messages import Words
 
-__all__ = ["html_page", "markdown_page", "style"]
+__all__ = ["html_page", "markdown_page", "script", "style"]
 
 CELL: Final = 2000
 """Characters of one cell or note that are shown."""
@@ -26,32 +26,57 @@ TOLD: Final = 600
 """Characters of a text of an example in Markdown."""
 
 
-def html_page(title: str, sections: Sequence[Section], words: Words, about: str) -> str:
-    """One file: styles and plots inside, nothing loaded, no script; a policy in it forbids both.
+def html_page(
+    title: str, sections: Sequence[Section], words: Words, about: str, *, printed: bool = False
+) -> str:
+    """One file: styles, plots and a small script inside, nothing loaded; a policy in it forbids all else.
 
     Every text goes through the template's escaping, and signs that are not seen are shown by number.
+
+    Args:
+        title: of the page.
+        sections: in order.
+        words: of its language.
+        about: when and by what it was made.
+        printed: for paper: everything is open, and there is no script.
     """
-    css = style()
-    digest = base64.b64encode(hashlib.sha256(css.encode()).digest()).decode()
     page = _template().render(
         title=title,
         sections=sections,
         words=words,
         about=about,
         language={"en": "en", "zh": "zh-Hans"}[words.language],
-        style=Markup(css),  # noqa: S704 - our own file
-        style_digest=digest,
+        style=Markup(style()),  # noqa: S704 - our own file
+        style_digest=_digest(style()),
+        script=None if printed else Markup(script()),  # noqa: S704 - our own file
+        script_digest=_digest(script()),
+        printed=printed,
     )
     return page.encode("utf-8", "backslashreplace").decode()  # `visible` leaves no surrogate; this proves it
 
 
+def _digest(text: str) -> str:
+    """As a content security policy names what it allows."""
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
 @lru_cache(maxsize=1)
 def style() -> str:
-    """The style sheet, its colours filled in."""
-    text = _file("report.css")
-    for name, colour in COLOURS.items():
-        text = text.replace(f"var(--{name})", colour)
-    return text
+    """The style sheet, with the colours of light and dark pages."""
+    light, dark = (
+        "; ".join(f"--{name}: {value}" for name, value in each.items()) for each in (COLOURS, DARK)
+    )
+    return (
+        f":root {{ color-scheme: light; {light}; }}\n"
+        f"@media screen and (prefers-color-scheme: dark) {{ :root {{ color-scheme: dark; {dark}; }} }}\n"
+        f"{_file('report.css')}"
+    )
+
+
+@lru_cache(maxsize=1)
+def script() -> str:
+    """The script: the page is whole without it."""
+    return _file("report.js")
 
 
 def _file(name: str) -> str:
