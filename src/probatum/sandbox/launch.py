@@ -21,10 +21,11 @@ from typing import Any, Final
 
 from probatum.core.errors import SandboxError
 from probatum.core.records import Program
-from probatum.sandbox import engines, gvisor
+from probatum.sandbox import engines, gvisor, seatbelt
 from probatum.sandbox.cgroups import make_group
 from probatum.sandbox.gvisor import Bundle
 from probatum.sandbox.inside.frames import GoneError, ProtocolViolationError, Wire
+from probatum.sandbox.seatbelt import SEATBELT
 
 HERE: Final = Path(__file__).resolve().parent
 COMMAND: Final = "import sys; exec(sys.stdin.buffer.read())"
@@ -44,8 +45,6 @@ for name in ("frames", "candidate"):
     sys.modules[full] = module
     setattr(sys.modules["probatum.sandbox.inside"], name, module)
     spec.loader.exec_module(module)
-from probatum.sandbox.inside import worker
-{call}
 """
 """Finds our modules without running the packages above them, which may import anything. What shares its
 memory with a program has built-in functions of its own: a program that replaces `len` gets its answer out."""
@@ -54,6 +53,7 @@ GVISOR: Final = "gvisor"
 UNSAFE: Final = "unsafe-subprocess"
 """The rung that isolates nothing."""
 LINKS: Final = ("/lib", "/lib64", "/lib32")
+WORK: Final = "w"  # within the directory of a portable worker: `inside.portable.folder.NAME`
 START_SECONDS: Final = 60.0  # a worker that has not said that it is ready by then is given up
 GRACE_SECONDS: Final = 30.0  # beyond an execution's own wall limit; then the worker itself is stuck
 MAX_ANSWER: Final = 1 << 26  # bytes
@@ -92,6 +92,8 @@ class Settings:
     processor costs more than it gains. `None`: any."""
     paths: tuple[str, ...] = ()
     """Further directories to show, read-only."""
+    portable: bool = False
+    """Whether the worker is the one of calls that every POSIX system has (`inside.portable`)."""
 
 
 class WorkerGoneError(Exception):
@@ -110,8 +112,14 @@ class StartError(SandboxError):
         self.errno = errno
 
 
-def _bootstrap(call: str) -> bytes:
-    text = BOOTSTRAP.format(package=str(HERE.parent), sandbox=str(HERE), call=call)
+def _modules() -> str:
+    return BOOTSTRAP.format(package=str(HERE.parent), sandbox=str(HERE))
+
+
+def _bootstrap(module: str, call: str) -> bytes:
+    """A program that calls a function of one of the modules that run inside."""
+    package, _, name = f"probatum.sandbox.inside.{module}".rpartition(".")
+    text = f"{_modules()}from {package} import {name}\n{name}.{call}\n"
     return text.encode("utf-8", "surrogateescape")
 
 
@@ -124,12 +132,11 @@ def _interpreter() -> list[str]:
     return [_python(), "-s", "-S", "-P", "-c", COMMAND]
 
 
-@cache
-def _interpreter_paths(preload: tuple[str, ...]) -> tuple[str, ...]:
-    """What the interpreter needs to see, asked of one."""
+def _asked(module: str, call: str) -> Any:
+    """What a function of one of the modules that run inside prints as JSON, where nothing holds it."""
     done = subprocess.run(  # noqa: S603 - our own interpreter and source
         _interpreter(),
-        input=_bootstrap(f"worker.show_paths({preload!r})"),
+        input=_bootstrap(module, call),
         env=dict(ENVIRONMENT),
         cwd="/",
         capture_output=True,
@@ -137,7 +144,40 @@ def _interpreter_paths(preload: tuple[str, ...]) -> tuple[str, ...]:
     )
     if done.returncode:
         raise StartError(f"{_python()} does not start: {done.stderr.decode('utf-8', 'replace')[-300:]!r}")
-    return tuple(json.loads(done.stdout))
+    return json.loads(done.stdout)
+
+
+@cache
+def _interpreter_paths(preload: tuple[str, ...]) -> tuple[str, ...]:
+    """What the interpreter needs to see, asked of one."""
+    return tuple(_asked("worker", f"show_paths({preload!r})"))
+
+
+@cache
+def _seen(preload: tuple[str, ...]) -> Any:
+    """What the interpreter reads on macOS, asked of one."""
+    return _asked("portable.seen", f"main({list(preload)!r})")
+
+
+def _kept(settings: Settings, work: str) -> dict[str, Any]:
+    """What the keeper of a portable worker starts the others with."""
+    commands = {"judge": _interpreter(), "candidate": _interpreter()}
+    if settings.isolation == SEATBELT:
+        try:
+            interpreter = seatbelt.Interpreter.of(_python(), _seen(settings.preload))
+            inside = str(HERE / "inside")
+            commands = seatbelt.commands(interpreter, inside, f"{work}/{WORK}", _interpreter())
+        except seatbelt.ProfileError as error:
+            raise StartError(str(error)) from None
+    environment = {**ENVIRONMENT, "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
+    return {"commands": commands, "program": _modules(), "environment": environment}
+
+
+def _own_folder(settings: Settings) -> str | None:
+    """A directory of the disk for a worker that has no file system of its own."""
+    if settings.portable:  # the real path, which Seatbelt compares with
+        return os.path.realpath(tempfile.mkdtemp(prefix=f"probatum-{settings.isolation}-"))
+    return tempfile.mkdtemp(prefix="probatum-unsafe-") if settings.isolation == UNSAFE else None
 
 
 def _shown(settings: Settings) -> set[str]:
@@ -208,11 +248,12 @@ class Worker:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self._awaited: deque[str] = deque()
-        self._work = tempfile.mkdtemp(prefix="probatum-unsafe-") if settings.isolation == UNSAFE else None
+        self._work = _own_folder(settings)
         self._meeting = engines.Meeting.open() if settings.isolation in engines.ENGINES else None
         self._bundle = _bundle(settings) if settings.isolation == GVISOR else None
         plain = self._meeting is None and self._bundle is None
-        self._group = make_group(settings.memory_bytes, settings.processes) if plain else None
+        grouped = plain and not settings.portable
+        self._group = make_group(settings.memory_bytes, settings.processes) if grouped else None
         inherited = () if self._group is None else self._group.descriptors
         with contextlib.ExitStack() as undo:
             undo.callback(self._remove_group)
@@ -240,13 +281,18 @@ class Worker:
         if self._group is not None:
             self._group.close_descriptors()
         try:
-            self._say(_bootstrap(f"worker.main({values!r})"))
+            self._say(self._first_words(values))
             if self._meeting is not None:
                 self._connect(self._met(self._meeting))
             self._await_start()
         except BaseException:
             self.close()
             raise
+
+    def _first_words(self, values: dict[str, Any]) -> bytes:
+        if self.settings.portable and self._work is not None:
+            return _bootstrap("portable.keeper", f"main({values | _kept(self.settings, self._work)!r})")
+        return _bootstrap("worker", f"main({values!r})")
 
     def _connect(self, connection: socket.socket) -> None:
         self._wire = Wire(connection, limit=1 << 28)
