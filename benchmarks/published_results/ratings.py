@@ -13,6 +13,9 @@ from typing import Any
 import numpy as np
 
 from probatum import stats
+from probatum.core.records import Item, Response
+from probatum.prompting.forms import LABELS
+from probatum.scoring import OptionLikelihood
 
 from .files import Data
 from .rows import Family, Finding, NoMaterial, Prose, Rate, Row, holds
@@ -183,20 +186,57 @@ def _loglikelihoods(row: Row, data: Data) -> Finding:
         logged = sum(bool(score) != bool(row["acc"]) for score, row in zip(right, stored, strict=True))
         checks = (("items logged otherwise", 0, logged),)
         return Finding(numbers=_accuracy(right), checks=checks, material="logged likelihoods")
-    labels = stored[0]["doc"]["choices"]
-    gold = [labels.index(str(row["doc"]["gold"])) for row in stored]
-    chosen = [max(range(len(each)), key=lambda place, each=each: each[place][0]) for each in pairs]
-    right = [float(one == other) for one, other in zip(chosen, gold, strict=True)]
+    asked = [_asked(row, len(each)) for row, each in zip(stored, pairs, strict=True)]
+    scorer = OptionLikelihood().for_compat("lm_eval")
+    scores = [
+        scorer.grade(item, 0, [Response(request="", logprobs=(value,), greedy=best) for value, best in each])
+        for item, each in zip(asked, pairs, strict=True)
+    ]
+    right = [each.scores["sum"] for each in scores]
     numbers = _accuracy(right)
-    logged = sum(bool(score) != bool(row["acc"]) for score, row in zip(right, stored, strict=True))
-    if len(labels) == 2:
+    wanted = {"acc": "sum", "acc_norm": "per_character", "acc_bytes": "per_byte"}
+    for name, score in wanted.items():
+        found = stats.mean_interval([each.scores[score] for each in scores])
+        numbers |= {name: Rate(found.value or 0.0), f"{name}_stderr": found.se}
+    both = list(zip(stored, scores, strict=True))
+    named = [(name, score) for name, score in wanted.items() if name in stored[0]]
+    others = [
+        (
+            f"items logged otherwise, {name}",
+            0,
+            sum(float(row[name]) != each.scores[score] for row, each in both),
+        )
+        for name, score in named
+    ]
+    if all(len(item.choices) == 2 for item in asked):
         p = [1 / (1 + math.exp(each[0][0] - each[1][0])) for each in pairs]
+        gold = [LABELS.index(item.targets[0]) for item in asked]
         numbers |= _calibration(p, gold)
-        numbers["f1"] = _f1(chosen, gold)
-    numbers["acc_norm"] = Rate(sum(right) / len(right))
-    return Finding(
-        numbers=numbers, checks=(("items logged otherwise", 0, logged),), material="logged likelihoods"
-    )
+        numbers["f1"] = _f1([LABELS.index(str(each.answer)) for each in scores], gold)
+    return Finding(numbers=numbers, checks=others, material="logged likelihoods")
+
+
+def _asked(row: Mapping[str, Any], count: int) -> Item:
+    """Options and gold of a logged item: the gold is a place, a label, or the text of an option."""
+    doc = row["doc"]
+    given = doc.get("choices")
+    texts = given.get("text") if isinstance(given, Mapping) else given
+    if not isinstance(texts, list) or len(texts) != count:
+        arguments = [row["arguments"][f"gen_args_{place}"]["arg_1"] for place in range(count)]
+        texts = [text.removeprefix(" ") for text in arguments]
+    gold = row["target"] if str(row.get("target", "")).strip() else doc.get("gold", doc.get("answerKey"))
+    place = _place(str(gold), [str(text) for text in texts])
+    if place is None:
+        raise NoMaterial(f"the gold {gold!r} of item {row['doc_id']} is none of its options")
+    return Item(id=str(row["doc_id"]), fields={}, choices=tuple(map(str, texts)), targets=(LABELS[place],))
+
+
+def _place(gold: str, texts: Sequence[str]) -> int | None:
+    if gold in texts:
+        return texts.index(gold)
+    if gold.isdigit() and int(gold) < len(texts):
+        return int(gold)
+    return LABELS.index(gold) if gold in LABELS[: len(texts)] else None
 
 
 def _flat(responses: Any) -> Any:

@@ -24,6 +24,7 @@ DENOMINATOR = "scored, as lm-eval counts"
 
 TIES = "lm-eval's rule: the first of tied options wins, and items with an option twice count"
 CHARACTERS = "lm-eval's rule: divided by characters, where the paper says bytes"
+POOLED = "lm-eval's rule: the standard error of a group pools the variances within its parts"
 BEGINNING = (
     "lm-eval's rule: where the tokenizer adds a beginning token, that token is scored after itself, in the "
     "first window of every text"
@@ -33,7 +34,11 @@ WORDS = "lm-eval's rule: words and bytes are those of the raw text, and not of t
 
 @dataclass(frozen=True, kw_only=True)
 class LmEvalMean:
-    """The mean of a score with lm-eval's standard error, sqrt(sum (x - mean)² / (n - 1)) / sqrt(n)."""
+    """The mean of a score with lm-eval's standard error, sqrt(sum (x - mean)² / (n - 1)) / sqrt(n).
+
+    A benchmark of several strata is a group there: its mean is that of all items, and its error pools the
+    variances within the strata, sqrt(sum (n_i - 1) s_i² / (n - k)) / sqrt(n), with s_i² of stratum i of k.
+    """
 
     name: str
     score: str
@@ -48,12 +53,15 @@ class LmEvalMean:
         if not values:
             return ()
         mean = sum(values) / len(values)
-        error = None
-        if len(values) > 1 and not self.exponential:
-            squares = sum((value - mean) ** 2 for value in values)
-            error = math.sqrt(squares / (len(values) - 1)) / math.sqrt(len(values))
-        value = math.exp(mean) if self.exponential else mean
-        return (replace(_told(self, value, level, len(values), len(marks)), se=error),)
+        told = _told(self, math.exp(mean) if self.exponential else mean, level, len(values), len(marks))
+        if self.exponential:
+            return (told,)
+        parts: dict[str | None, list[float]] = {}
+        for mark in marks:
+            if _counts(mark, self.score):
+                parts.setdefault(mark.stratum, []).append(mark.scores[self.score])
+        pooled = (POOLED,) if len(parts) > 1 else ()
+        return (replace(told, se=_error(list(parts.values())), warnings=(*self.notes, *pooled)),)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +87,16 @@ class LmEvalCorpus:
         except OverflowError:
             return (Estimate.undefined(self.name, level, "beyond floating point", denominator=DENOMINATOR),)
         return (_told(self, value, level, len(kept), len(marks)),)
+
+
+def _error(parts: Sequence[Sequence[float]]) -> float | None:
+    """The pooled standard error; of a part of one item there is none."""
+    if any(len(part) < 2 for part in parts):  # noqa: PLR2004 - a variance needs two
+        return None
+    means = [sum(part) / len(part) for part in parts]
+    squares = sum((value - mean) ** 2 for part, mean in zip(parts, means, strict=True) for value in part)
+    size = sum(map(len, parts))
+    return math.sqrt(squares / (size - len(parts)) / size)
 
 
 def _counts(mark: Mark, score: str) -> bool:
