@@ -19,6 +19,7 @@ from probatum.core.protocol import Task
 from probatum.core.records import Execution, ExecutionStatus, Item, Limits, Program, Response
 from probatum.datasets import load_items
 from probatum.extraction import assemble_answer, extract_code
+from probatum.extraction.code import continues
 from probatum.runner.canaries import check_grader
 from probatum.sandbox import Sandbox
 from probatum.scoring import PassesExamples, PassesTests
@@ -246,6 +247,8 @@ def passes_for(ours: str, expected: str) -> bool:
 
 @operation("assemble_python", agrees=passes_for)
 def assemble(given: Given) -> str:
-    found = extract_code(given["completion"], given.get("entry"))
-    body = given["completion"] if found is None else found.answer
-    return assemble_answer(given["prompt"], body, given.get("entry"))
+    prompt, completion, entry = given["prompt"], given["completion"], given.get("entry")
+    if (program := continues(prompt, completion, entry)) is not None:
+        return program
+    found = extract_code(completion, entry)
+    return assemble_answer(prompt, completion if found is None else found.answer, entry)

@@ -365,3 +365,66 @@ def test_code_in_mid_sentence_in_a_session_and_behind_a_future_import(text: str,
     names: dict[str, Any] = {}
     exec(found.answer, names)
     assert names["f"](1) == 2
+
+
+ADDS = "def add(a, b):\n    return a + b"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```python def add(a, b):\n    return a + b\n```",
+        "```def add(a, b):\n    return a + b\n```",
+        f"[BEGIN]\n{ADDS}\n[DONE]\n\nAnother task follows.",
+        f"{ADDS}\n[DONE]\n",
+        f"{ADDS}<|endoftext|>",
+        f"{ADDS}\n<|eot_id|><|start_header_id|>",
+        f"\ufeff{ADDS}",
+        ADDS.replace("    ", "\u00a0" * 4),
+        f"```python\n{ADDS.replace(' + ', chr(0xA0) + '+ ')}\n```",
+        f"```python\n{ADDS}\n```\nTests:\n```python\nfrom solution import add\nassert add(1, 2) == 3\n```",
+    ],
+)
+def test_what_surrounds_code_is_no_part_of_it(text):
+    found = extract_code(text, "add")
+    assert found is not None
+    assert found.answer == ADDS
+
+
+def test_a_block_that_only_tests_is_not_the_program():
+    text = f"```python\n{ADDS}\n```\n```python\nassert add(1, 2) == 4\n```"
+    assert extract_code(text).answer == ADDS
+
+
+def test_an_import_is_the_definition_where_there_is_no_other():
+    found = extract_code("```python\nfrom operator import add\n```", "add")
+    assert found is not None
+    assert found.rule == "fence:block"
+
+
+ASKED = 'def add(a, b):\n    """The sum."""\n'
+GOES_ON = "    return a + b\n\n\ndef other():\n    return 1\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "program"),
+    [
+        (GOES_ON, ASKED + GOES_ON),
+        ("    return a + b\n<|endoftext|>def x", ASKED + "    return a + b\n"),
+        (ADDS, None),
+        (f"```python\n{ADDS}\n```", None),
+        ("    It is easy:\n", None),
+    ],
+)
+def test_a_continuation_is_the_prompt_and_what_follows(text, program):
+    assert code_module.continues(ASKED, text) == program
+
+
+@pytest.mark.parametrize(
+    "code", [GOES_ON, "total = a + b\n    return total", "     total = a + b\n     return total"]
+)
+def test_the_body_of_the_prompt_is_put_under_it(code):
+    source = parse(assemble_answer(ASKED, code))
+    assert source is not None
+    assert "add" in source.defined
+    assert not source.returns

@@ -282,3 +282,72 @@ def test_long_replies_of_the_worst_kind_are_read():
 def test_what_is_said_beside_a_verdict_is_none(text, labels, right):
     found = find_verdict(text, labels)
     assert (found.answer if isinstance(found, Extraction) else None) == right
+
+
+@pytest.mark.parametrize(
+    ("text", "scale", "answer"),
+    [
+        ("Feedback: it is short. [RESULT] 4", (1, 5), "4"),
+        ("[RESULT] (3)", (1, 5), "3"),
+        ("Relevance: 3\nStyle: 5\n**Overall:** 4", (1, 5), "4"),
+        ("There are 2 reasons why this deserves a score of 9.", (1, 10), "9"),
+        (r"So I give \boxed{5}.", (1, 10), "5"),
+        (r"Style \boxed{3}, but my final rating is \boxed{5}", (1, 10), "5"),
+    ],
+)
+def test_scores_as_judges_of_other_schools_write_them(text, scale, answer):
+    found = find_score(text, scale)
+    assert isinstance(found, Extraction), found
+    assert found.answer == answer
+
+
+@pytest.mark.parametrize("text", ["Overall: 2 flaws and 3 merits", "A score of 10 needs more than that"])
+def test_a_number_in_a_remark_is_no_score(text):
+    assert isinstance(find_score(text, (1, 10)), Missing)
+
+
+@pytest.mark.parametrize(
+    ("text", "labels", "answer"),
+    [
+        ("GRADE: $I", ["C", "I"], "I"),
+        ("[RESULT] B", PAIR_LABELS, "B"),
+        (r"\boxed{\text{B}}", PAIR_LABELS, "B"),
+        ("It's a tie.", PAIR_LABELS, "tie"),
+        ("(A) CORRECT", ["A", "B", "C"], "A"),
+        ("Correct? I wonder.\nVerdict: incorrect", ["correct", "incorrect"], "incorrect"),
+    ],
+)
+def test_labels_as_judges_of_other_schools_write_them(text, labels, answer):
+    found = find_verdict(text, labels)
+    assert isinstance(found, Extraction), found
+    assert found.answer == answer
+
+
+@pytest.mark.parametrize(
+    ("text", "labels"),
+    [
+        ("Correct? Hardly, since it fails.", ["correct", "incorrect"]),
+        ("A) fine\nB) wrong", ["A", "B"]),
+        ("No, wait.", ["Yes", "No"]),
+    ],
+)
+def test_a_question_and_a_list_of_labels_are_no_verdict(text, labels):
+    assert not isinstance(find_verdict(text, labels), Extraction)
+
+
+@pytest.mark.parametrize(
+    ("text", "passed"),
+    [
+        ('{"verdict": "no"}', False),
+        ('{"verdict": 1}', True),
+        ('{"match": "false"}', False),
+        ('{"correct": "TRUE"}', True),
+        ('{"pass": true, "score": 0}', False),
+        ('{"pass": false, "score": 1}', False),
+        ('{"pass": true, "score": null}', True),
+    ],
+)
+def test_a_json_reply_passes_where_all_of_it_does(text, passed):
+    found = find_reply(text)
+    assert isinstance(found, JudgeReply), found
+    assert found.passed is passed

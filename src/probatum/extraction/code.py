@@ -9,6 +9,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from probatum.extraction.code_wrapping import plain_blanks, unwrapped
 from probatum.extraction.evidence import Extraction, Found, Missing, answer_of
 from probatum.extraction.fences import Block, find_blocks
 from probatum.extraction.python_source import Source, parse
@@ -16,7 +17,14 @@ from probatum.extraction.reasoning import visible
 from probatum.extraction.statements import find_regions
 from probatum.extraction.stops import cut_at_stop
 
-__all__ = ["assemble_answer", "assemble_completion", "assemble_method", "extract_code", "find_code"]
+__all__ = [
+    "assemble_answer",
+    "assemble_completion",
+    "assemble_method",
+    "continues",
+    "extract_code",
+    "find_code",
+]
 
 _PYTHON = frozenset({"", "python", "python3", "py", "py3", "ipython", "pycon", "pyi", "code", "none"})
 _ALIASES = {
@@ -75,7 +83,8 @@ def _find(text: str, entry_point: str | None, language: str) -> Found:
     seen = visible(text)
     if seen.truncated:
         return Missing("reasoning was never closed", truncated=True)
-    shown = seen.text.replace("\r", "\n") if "\r" in seen.text else seen.text
+    shown, lost = unwrapped(seen.text.replace("\r", "\n") if "\r" in seen.text else seen.text)
+    seen = replace(seen, text=shown, offset=seen.offset + lost)
     if not shown.strip():
         return Missing("the answer is empty")
     blocks = find_blocks(shown)
@@ -169,8 +178,12 @@ def _choose(found: Sequence[_Candidate], entry_point: str | None) -> _Candidate 
         return None
     if entry_point is None:
         real = [each for each in found if each.source.substantial] or found
+        real = [each for each in real if not each.source.only_tests] or real
         regions = [each for each in real if each.rule == "bare:region"]
         return max(regions, key=lambda each: each.end - each.start) if len(regions) == len(real) else real[-1]
+    for each in reversed(found):
+        if each.source.writes(entry_point):
+            return each
     for each in reversed(found):
         if each.source.defines(entry_point):
             return each
@@ -254,6 +267,8 @@ def _parse_dedented(code: str) -> Source | None:
         source = parse("\n".join(line[4:] for line in shown if line[:4].rstrip() in (">>>", "...")))
     if source is None and _QUOTED.fullmatch(code):
         source = parse(textwrap.dedent(_QUOTE.sub("", code)))
+    if source is None and (plain := plain_blanks(code)) != code:
+        return _parse_dedented(plain)
     first, _, rest = code.partition("\n")
     if source is not None or not rest.strip() or first[:1].isspace():
         return source
@@ -348,10 +363,10 @@ def assemble_answer(prompt: str, code: str, entry_point: str | None = None) -> s
     entry_point = entry_point or _last_function(prompt)
     source = parse(code)
     if entry_point is not None and (source is None or not source.defines(entry_point)):
-        body = _as_body(prompt, code)
-        whole = parse(body)
-        if whole is not None and entry_point in whole.defined and (source is None or source.returns):
-            return body
+        for program in (_as_body(prompt, code), *(_continued(prompt, code) if source is None else ())):
+            whole = parse(program)
+            if whole is not None and entry_point in whole.defined and (source is None or source.returns):
+                return program
     head = _head(prompt, entry_point)
     given = parse(head) if head.strip() else None
     if given is None or (source is not None and given.defined <= source.defined and "*" not in given.text):
@@ -403,6 +418,29 @@ def _as_body(prompt: str, code: str) -> str:
     indent = last[: len(last) - len(last.lstrip())] or "    "
     body = textwrap.indent(textwrap.dedent(code).strip("\n"), indent)
     return f"{prompt.rstrip()}\n{body}\n"
+
+
+def _continued(prompt: str, code: str) -> tuple[str, ...]:
+    """The code as it stands behind the prompt, also where its first line lost its indentation."""
+    head, code = prompt.rstrip(), code.strip("\n").rstrip()
+    indent = min(re.findall(r"^[ \t]+(?=\S)", code, re.MULTILINE), key=len, default="    ")
+    return f"{head}\n{code}\n", f"{head}\n{indent}{code.lstrip()}\n"
+
+
+def continues(prompt: str, text: str, entry_point: str | None = None) -> str | None:
+    """The program of a prompt and a text that goes on where the prompt ends, as base models do.
+
+    `None` where the text is anything else: it begins at the margin, or the two are no program that
+    defines the entry point. What a model adds behind the function (helpers, examples) stays.
+    """
+    shown = plain_blanks(unwrapped(text)[0])
+    first = shown.lstrip("\n")[:1]
+    entry_point = entry_point or _last_function(prompt)
+    if entry_point is None or not first.isspace() or "```" in shown:
+        return None
+    program, _ = _continued(prompt, shown)
+    whole = parse(program)
+    return program if whole is not None and whole.writes(entry_point) else None
 
 
 def _without_future(source: Source) -> tuple[str, str]:

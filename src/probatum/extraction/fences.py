@@ -13,6 +13,13 @@ _FENCE = re.compile(
 )
 
 
+_CODE_BEHIND = re.compile(
+    r"[ \t](?=(?:def|class|async def) [A-Za-z_]\w*[ ]?[(:]|from [\w.]+ import |import \w|@[A-Za-z_]|return )"
+)
+"""Code on the line of its fence, behind the language."""
+_WORDS = frozenset({"def", "class", "import", "from", "async", "return"})
+"""What a line of code begins with, and no language is called."""
+
 _MARKDOWN = frozenset({"", "markdown", "md", "text", "txt"})
 
 
@@ -47,15 +54,28 @@ def find_blocks(text: str) -> list[Block]:
         elif not _closes(opened, fence):
             if not _nests(opened, fence):
                 continue
-            blocks.append(Block(at, begin, opened["info"].lower(), fenced=True, closed=False))
+            blocks.append(Block(at, begin, _language(opened), fenced=True, closed=False))
         else:
-            blocks.append(Block(at, begin, opened["info"].lower(), fenced=True, closed=True))
+            blocks.append(Block(at, begin, _language(opened), fenced=True, closed=True))
             opened, at = None, min(fence.end() + 1, len(text))
             continue
-        opened, at = fence, min(fence.end() + 1, len(text))
-    language = opened["info"].lower() if opened is not None else ""
+        opened, at = fence, _begin(fence, len(text))
+    language = _language(opened) if opened is not None else ""
     blocks.append(Block(at, len(text), language, fenced=opened is not None, closed=False))
     return [block for block in blocks if text[block.start : block.end].strip()]
+
+
+def _language(fence: re.Match[str]) -> str:
+    info = fence["info"].lower()
+    return "" if info in _WORDS else info
+
+
+def _begin(fence: re.Match[str], length: int) -> int:
+    """Where the block of an opening fence begins: on the next line, or behind its language."""
+    if fence["info"] in _WORDS:
+        return fence.start("info")
+    behind = _CODE_BEHIND.match(fence["rest"])
+    return min(fence.end() + 1, length) if behind is None else fence.start("rest") + behind.end()
 
 
 def _closes(opened: re.Match[str], fence: re.Match[str]) -> bool:

@@ -33,6 +33,7 @@ from probatum.extraction.verdict_places import (
 
 __all__ = [
     "PAIR_LABELS",
+    "REPLY_FIELDS",
     "SCORE_FIELDS",
     "SCORE_MARKS",
     "VERDICT_FIELDS",
@@ -85,6 +86,9 @@ PAIR_LABELS: Final[Mapping[str, str]] = {
 }
 """What judges of pairs write → who won: MT-Bench's three letters and Arena-Hard's five degrees."""
 
+REPLY_FIELDS: Final = ("pass", "passed", "verdict", "correct", "is_correct", "match", "supported")
+"""Names under which a JSON reply says yes or no where the task names none; the first that it has counts."""
+
 Scale = tuple[float, float]
 """Lowest and highest score, both included."""
 
@@ -117,7 +121,7 @@ def find_score(
         folded = fold(seen.text)
         candidates = places(folded, declared, lambda part, _: _scored(part, scale))
         if not candidates and declared is SCORE_MARKS:
-            candidates = stated(folded, (_RATED,), lambda part: _scored(part, scale))
+            candidates = stated(folded, (_RATED, _SCORE_OF, _OVERALL), lambda part: _scored(part, scale))
         found = _decide(seen, candidates)
     if found is None:
         found = _whole_number(seen, scale) or Missing("no score is given")
@@ -209,27 +213,32 @@ class JudgeReply:
     """Whether `passed` follows from the score."""
 
 
-_YES: Final = frozenset({"true", "yes", "pass", "passed", "correct", "1"})
-_NO: Final = frozenset({"false", "no", "fail", "failed", "incorrect", "0"})
+_YES: Final = frozenset({"true", "yes", "pass", "passed", "correct", "match", "supported", "1"})
+_NO: Final = frozenset(
+    {"false", "no", "fail", "failed", "incorrect", "mismatch", "not supported", "unsupported", "0"}
+)
 
 
 def find_reply(  # noqa: PLR0911 - one line a reason why there is no verdict
     text: str,
     *,
-    verdict: str = "pass",
+    verdict: str | None = None,
     score: str = "score",
     scale: Scale = (0.0, 1.0),
     threshold: float | None = 0.5,
 ) -> JudgeReply | Missing:
     """A JSON reply with a verdict, a score, or both; a reply without either is none, and never a pass.
 
+    A reply passes if all that it says does: `{"pass": true, "score": 0}` contradicts itself, and fails.
+
     Args:
         text: the judge's reply: the object, alone or in a fence or in prose. Of several the last one
             counts, and only where it ends the reply.
-        verdict: name of the verdict: a boolean or one of yes/no, pass/fail, true/false.
+        verdict: name of the verdict: a boolean or one of yes/no, pass/fail, true/false; `None` looks for
+            `REPLY_FIELDS`.
         score: name of the score, a number within `scale`.
         scale: lowest and highest score.
-        threshold: least score that passes where the reply has no verdict; `None` derives nothing.
+        threshold: least score that passes; `None` takes no verdict from the score.
 
     >>> find_reply('{"score": 0.8, "reason": "ok"}')
     JudgeReply(passed=True, score=0.8, derived=True)
@@ -249,14 +258,17 @@ def find_reply(  # noqa: PLR0911 - one line a reason why there is no verdict
         return Missing(f"{score!r} is {given!r}, which is no number")
     if number is not None and not scale[0] <= number <= scale[1]:
         return Missing(f"out of range: {number:g} lies outside {scale[0]:g} … {scale[1]:g}")
-    said = reply.get(verdict)
+    name = verdict or next((each for each in REPLY_FIELDS if reply.get(each) is not None), REPLY_FIELDS[0])
+    said = reply.get(name)
     passed = _json_boolean(said)
     if said is not None and passed is None:
-        return Missing(f"{verdict!r} is {said!r}, which is neither yes nor no")
+        return Missing(f"{name!r} is {said!r}, which is neither yes nor no")
     if passed is None and number is None:
-        return Missing(f"the reply has neither {verdict!r} nor {score!r}")
+        return Missing(f"the reply has neither {name!r} nor {score!r}")
     value = None if number is None else float(number)
-    if passed is None and value is not None and threshold is not None:
+    if value is None or threshold is None:
+        return JudgeReply(passed=passed, score=value)
+    if passed is None or (passed and value < threshold):
         return JudgeReply(passed=value >= threshold, score=value, derived=True)
     return JudgeReply(passed=passed, score=value)
 
@@ -264,6 +276,8 @@ def find_reply(  # noqa: PLR0911 - one line a reason why there is no verdict
 def _json_boolean(value: object) -> bool | None:
     if isinstance(value, bool):
         return value
+    if isinstance(value, int) and value in (0, 1):
+        return value == 1
     if isinstance(value, str):
         word = value.strip().casefold()
         return True if word in _YES else False if word in _NO else None
@@ -422,6 +436,20 @@ _RATED = re.compile(
 )
 """A sentence in which the judge gives a score."""
 
+_SCORE_OF = re.compile(
+    r"\ba (?:final |overall )?(?:score|rating|grade) of[ *_`]{1,4}"
+    r"(?P<verdict>\d+(?:[.,]\d+)?(?:\s{0,2}(?:/|out of)\s{0,2}\d+)?)"
+    r"(?=[*_`\"'”’)]{0,4}(?:[.!;]?\s*$|[.!;]\s))",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""`This deserves a score of 9.`"""
+_OVERALL = re.compile(
+    r"^[ \t>#*_-]{0,8}overall[ \t*_]{0,4}:[ \t*_]{0,4}"
+    r"(?P<verdict>\d+(?:[.,]\d+)?(?:\s{0,2}(?:/|out of)\s{0,2}\d+)?)[ \t*_.]{0,8}$",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""The last of several aspects, alone on its line."""
+
 _LEADING = re.compile(
     r"""[\s*_`"'“‘(\[]{0,8}(?P<number>[-+]?\d+(?:[.,]\d+)?)(?![A-Za-z0-9_]|[.,]\d)[*_`"'”’)\]]{0,6}
     (?P<percent>\s?[%％])?
@@ -478,7 +506,7 @@ class _Labels:
     def at(self, part: str, *, whole: bool) -> str | None:
         """The label with which `part` begins (or which it is), unless another one is joined to it."""
         text = fold(part).strip(
-            " \t\n\r*_`\"'“”‘’「」()[]{}<>.:：。,，!！-–—" if whole else " \t\n\r*_`\"'“‘「([{:："
+            " \t\n\r*_`$\"'“”‘’「」()[]{}<>.:：。,，!！-–—" if whole else " \t\n\r*_`$\"'“‘「([{:："
         )
         text = _TIGHT.sub(r"\1", text if self.cased else text.casefold())
         if not whole and (filler := _FILLER.match(text)) is not None:
@@ -526,7 +554,10 @@ _FILLER = re.compile(
 
 @lru_cache(maxsize=32)
 def _statements(labels: tuple[str, ...], cased: bool) -> tuple[re.Pattern[str], ...]:
-    """A label is called better, or is chosen. Labels of one letter are capitals there, as `a` is a word."""
+    """A label is called better, is chosen, or begins the one line ("(A) CORRECT").
+
+    Labels of one letter are capitals there, as `a` is a word.
+    """
     spelled = [
         re.escape(label) if len(label) > 1 or cased else f"(?-i:{re.escape(label.upper())})"
         for label in labels
@@ -545,4 +576,6 @@ def _statements(labels: tuple[str, ...], cased: bool) -> tuple[re.Pattern[str], 
             rf"(?:choose|prefer|select|pick|vote for|go with|favou?r)\s+(?:the\s+)?{label}",
             flags,
         ),
+        re.compile(rf"\b(?:it['’]s|it is|this is|I call it) an? (?=\w\w){label}(?=\s*[.!]|\s*$)", flags),
+        re.compile(rf"\A[\s*_`]{{0,8}}\(?{label}\)[ :][^\n]{{1,80}}\s{{0,8}}\Z", flags),
     )

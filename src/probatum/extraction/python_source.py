@@ -79,6 +79,18 @@ class Source:
         """Whether it is code rather than prose that happens to parse (`Done`, `Note: it works`)."""
         return any(_is_code(node) for node in self.tree.body)
 
+    @property
+    def only_tests(self) -> bool:
+        """Whether there is nothing but assertions, and what is imported for them."""
+        kinds = {type(node) for node in self.tree.body}
+        return ast.Assert in kinds and kinds <= {ast.Assert, ast.Import, ast.ImportFrom}
+
+    def writes(self, name: str) -> bool:
+        """Whether it defines the name other than by importing it (`from solution import f` in a test)."""
+        imports = (ast.Import, ast.ImportFrom)
+        written = (node for node in _top(self.tree.body) if not isinstance(node, imports))
+        return name in self.owners or any(name in _bound(node) for node in written)
+
     def defines(self, name: str) -> bool:
         """Whether `name` is bound at the top, or is a method of a class there (`Solution`)."""
         return name in self.defined or name in self.owners

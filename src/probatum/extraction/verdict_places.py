@@ -31,7 +31,7 @@ __all__ = [
 
 SCORE_MARKS: Final = (
     *("score:", "scores:", "rating:", "ratings:", "grade:", "points:", "final score:", "final rating:"),
-    *("overall score:", "overall rating:"),
+    *("overall score:", "overall rating:", "[RESULT]"),
     *("评分：", "得分：", "分数：", "打分：", "总分：", "综合评分：", "最终评分：", "最终得分：", "評分："),
     *("Note finale :", "Bewertung:", "Punktzahl:", "Gesamtpunktzahl:", "Puntuación:", "Calificación:"),
     *("Pontuação:", "Punteggio:", "Оценка:", "評価：", "スコア：", "点数：", "점수:", "평점:"),
@@ -42,7 +42,7 @@ VERDICT_MARKS: Final = (
     *("verdict:", "final verdict:", "decision:", "final decision:", "judgement:", "judgment:"),
     *("final judgement:", "final judgment:", "winner:", "answer:", "final answer:", "choice:", "my choice:"),
     *("final choice:", "grade:", "final grade:", "label:", "result:", "conclusion:", "preference:"),
-    *("better answer:", "better response:"),
+    *("better answer:", "better response:", "[RESULT]"),
     *("裁决：", "最终裁决：", "判决：", "结论：", "判断：", "最终判断：", "评判：", "评判结果：", "裁決："),
     *("Urteil:", "Ergebnis:", "Veredicto:", "Verdetto:", "Verdict final :", "Вердикт:"),
     *("判定：", "最終判定：", "판정:", "최종 판정:"),
@@ -67,6 +67,7 @@ _LONGEST_TAG: Final = 80
 _FIRST_SENTENCE = re.compile(rf"{_SENTENCE.pattern}|[ \t][–—-][ \t]")
 _TAG = re.compile(r"\[\[([^\[\]\n]{1,80})\]\]|\\\[\\\[([^\[\]\\\n]{1,80})\\\]\\\]")
 """Also with the brackets escaped, as Markdown has them."""
+_BOX = re.compile(r"\\boxed\{[ ]?(?:\\(?:text|textbf|mathrm|mathbf)\{)?([^{}\n]{1,80})\}{1,2}")
 _PUT_ASIDE = re.compile(r"(?:\b(?:not|instead of|rather than)|n['’]t|不是|而非)[\s*_`]{0,4}\Z", re.IGNORECASE)
 """Before a tag that the judge does not mean (`[[A]], not [[B]]`)."""
 _XML = re.compile(
@@ -131,7 +132,8 @@ def places(folded: str, declared: tuple[str, ...], read: Reader) -> list[Place]:
     marks = _Marks(folded, declared)
     tags = []
     tail = len(folded.rstrip(_TAIL))
-    for match in deque(_TAG.finditer(folded), _KEPT):
+    tagged = [*deque(_TAG.finditer(folded), _KEPT), *deque(_BOX.finditer(folded), _KEPT)]
+    for match in sorted(tagged, key=lambda each: each.start()):
         start, end = match.span()
         if _PUT_ASIDE.search(folded, max(0, start - 20), start):
             continue
@@ -139,7 +141,7 @@ def places(folded: str, declared: tuple[str, ...], read: Reader) -> list[Place]:
             Place(
                 start=start,
                 end=end,
-                answer=read(match[1] or match[2], True),
+                answer=read(next(filter(None, match.groups())), True),
                 rank=marks.rank_of_tag(start, end),
                 tagged=True,
                 quoted=quotes.hold(start, end),
@@ -186,7 +188,7 @@ def _edges(folded: str) -> Iterator[tuple[int, int]]:
     yield first
     yield last
     stop = _FIRST_SENTENCE.search(folded, *first)
-    if stop is not None:
+    if stop is not None and folded[stop.start()] not in "?？":  # a question is no verdict
         yield first[0], stop.start()
     before = folded.rstrip(_TAIL)
     stops = list(_SENTENCE.finditer(folded, last[0], min(last[1], len(before))))

@@ -17,6 +17,7 @@ from probatum.extraction import (
     assemble_completion,
     assemble_method,
 )
+from probatum.extraction.code import continues
 from probatum.scoring.answers import invalid_item, read, unanswered
 
 __all__ = ["PassesTests"]
@@ -111,7 +112,10 @@ class PassesTests:
     ) -> str | Outcome:
         if self.given == "answer":
             found = read(item, sample, responses, self.extractor)
-            return found if isinstance(found, Outcome) else assemble_answer(prompt, found.answer, entry_point)
+            if isinstance(found, Outcome):
+                return found
+            goes_on = continues(prompt, responses[-1].text, entry_point)
+            return goes_on or assemble_answer(prompt, found.answer, entry_point)
         nothing = unanswered(item, sample, responses)
         if nothing is not None:
             return nothing
