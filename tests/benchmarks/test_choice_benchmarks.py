@@ -109,6 +109,19 @@ def test_partial_sentences_of_winogrande_equal_the_published_ones_byte_for_byte(
         assert [(part.prompt, part.continuation) for part in parts] == pairs
 
 
+def test_lettered_questions_of_hellaswag_equal_the_published_ones_but_for_a_blank_at_the_end_of_a_line():
+    """Contexts of articles end in one there: an empty second half was joined on. It stands in no row here."""
+    task, found = items("hellaswag")
+    with gzip.open(DATA / "hellaswag" / "hellaswag_mc_5shot_docs.jsonl.gz", "rt", encoding="utf-8") as lines:
+        published = {row["query"].replace(" \nChoose", "\nChoose"): row for row in map(json.loads, lines)}
+    assert len(published) == len(found) == 1000
+    for item in found.values():
+        parts = task.letters.parts(item, (), None)
+        row = published[parts[0].prompt]
+        assert [part.continuation for part in parts] == [f" {label}" for label in row["choices"]]
+        assert item.targets == (row["choices"][row["gold"]],)
+
+
 def test_sentences_of_twins_and_translations_are_clusters():
     _, twins = items("winogrande")
     sizes = Counter(item.cluster for item in twins.values())

@@ -5,16 +5,19 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from probatum.benchmarks._choices import LISTED, Options, chat, choice_task, continuations
+from probatum.benchmarks._choices import (
+    LISTED_APART,
+    Options,
+    chat,
+    choice_task,
+    continuations,
+    letters,
+)
 from probatum.core.protocol import Source, Task
 from probatum.core.records import Item
-from probatum.prompting import OptionsPrompt
 from probatum.prompting.forms import LABELS
 
 QUESTION = "Question: {{ question }}"
-LISTED_APART = LISTED.replace("\n{{", "\n {{")
-"""A blank before each label, so that it is the token that follows "Answer:" (Gu et al. 2024, §3.2)."""
-ASKED = QUESTION + LISTED_APART + "\nAnswer:"
 _OPTION = re.compile(r"\n (?P<label>[A-Z1-9])\. ")
 
 
@@ -53,9 +56,7 @@ def arc(name: str, summary: str) -> Task:
     return choice_task(
         {
             "continuations": continuations(QUESTION + "\nAnswer:", unconditional="Answer:"),
-            "letters": OptionsPrompt(
-                template=ASKED, continuation=" {{ label }}", shot_template=ASKED + " {{ label }}"
-            ),
+            "letters": letters(QUESTION, listed=LISTED_APART),
             "chat": chat(QUESTION),
         },
         citation="Clark et al. 2018, arXiv:1803.05457",

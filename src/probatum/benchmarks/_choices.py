@@ -16,6 +16,9 @@ from probatum.scoring import ByForm, Calibration, ChoiceMatch, MacroRate, Option
 LISTED = "{% for one in choices %}\n{{ labels[loop.index0] }}. {{ one }}{% endfor %}"
 """The options below the question, a line each."""
 
+LISTED_APART = LISTED.replace("\n{{", "\n {{")
+"""A blank before each label, so that it is the token that follows "Answer:" (Gu et al. 2024, §3.2)."""
+
 
 @dataclass(frozen=True)
 class Options:
@@ -36,9 +39,11 @@ def wrong(item: Item) -> str:
     return f"Answer: {next(label for label in labels if label not in item.targets)}"
 
 
-def letters(question: str, *, answer: str = "\nAnswer:", preamble: str = "") -> OptionsPrompt:
+def letters(
+    question: str, *, answer: str = "\nAnswer:", preamble: str = "", listed: str = LISTED
+) -> OptionsPrompt:
     """The options listed, and the likelihood of each label after `answer`."""
-    asked = question + LISTED + answer
+    asked = question + listed + answer
     return OptionsPrompt(
         template=asked,
         continuation=" {{ label }}",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from probatum.benchmarks._choices import choice_task, continuations, letters
+from probatum.benchmarks._choices import LISTED_APART, choice_task, continuations, letters
 from probatum.core.protocol import Source
 from probatum.core.records import Item
 
@@ -47,9 +47,10 @@ def to_item(row: Row) -> Item:
 TASK = choice_task(
     {
         "continuations": continuations("{{ context }}"),
-        "letters": letters("{{ context }}\nChoose the best continuation:"),
+        "letters": letters("{{ context }}\nChoose the best continuation:", listed=LISTED_APART),
     },
     name="hellaswag",
+    version=2,
     summary="which of four sentences goes on with the scene",
     citation="Zellers et al. 2019, arXiv:1905.07830",
     source=SOURCE,
