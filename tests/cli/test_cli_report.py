@@ -5,6 +5,8 @@ import sqlite3
 
 import pytest
 
+from tests.report.browser import found_browser
+
 
 @pytest.fixture
 def two_runs(probatum_here):
@@ -27,6 +29,13 @@ def test_the_name_of_the_file_says_what_is_written(two_runs, work, arguments, fi
     done = two_runs("report", *arguments)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert (work / file).read_text(encoding="utf-8").startswith(begins)
+
+
+def test_a_pdf_is_printed_by_the_name_of_the_file(two_runs, work):
+    found_browser()
+    done = two_runs("report", "latest", "-o", "r.pdf", "--examples", "0", "--language", "zh")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (work / "r.pdf").read_bytes().startswith(b"%PDF-")
 
 
 def test_without_a_file_the_report_is_all_that_stdout_has(two_runs):
@@ -66,6 +75,7 @@ def test_an_audit_of_a_corpus_tells_the_scores_of_what_it_holds(two_runs, work):
     ("arguments", "said"),
     [
         (("latest", "-o", "report"), "does not say what to write"),
+        (("latest", "--format", "pdf"), "give -o report.pdf"),
         (("latest", "latest"), "is given twice"),
         (("nothing",), "nothing"),
         (("latest", "-o", "no/such/folder.html"), "cannot be written"),

@@ -1,4 +1,4 @@
-"""`probatum report`: runs as one page of HTML, Markdown or JSON."""
+"""`probatum report`: runs as one page of HTML, Markdown, JSON or PDF."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from probatum.core.strictjson import strict_text
 from probatum.report.page import Report, make_report
 from probatum.report.page.contamination import read_audit
 from probatum.report.page.messages import LANGUAGES
+from probatum.report.page.printing import find_browser, print_pdf
 from probatum.report.page.report import EXAMPLES
 from probatum.runner import EvaluatedRun
 from probatum.runner.audit import audit_run
@@ -22,7 +23,7 @@ from probatum.store import open_store
 
 __all__ = ["command"]
 
-FORMATS: Final = {".html": "html", ".htm": "html", ".md": "md", ".json": "json"}
+FORMATS: Final = {".html": "html", ".htm": "html", ".md": "md", ".json": "json", ".pdf": "pdf"}
 """Ending of a file's name → what is written."""
 
 
@@ -32,7 +33,7 @@ FORMATS: Final = {".html": "html", ".htm": "html", ".md": "md", ".json": "json"}
 @click.option(
     "--format",
     "written_as",
-    type=click.Choice(["html", "md", "json"]),
+    type=click.Choice(["html", "md", "json", "pdf"]),
     help="What to write.  [default: by the name of the file; html on stdout]",
 )
 @click.option("--language", type=click.Choice(LANGUAGES), default="en", help="Of the report.  [default: en]")
@@ -71,6 +72,10 @@ def command(
     must not be used; the report says which.
     """
     kind = written_as or _kind(output)
+    if kind == "pdf":
+        if output is None:
+            raise UsageError("a PDF is written to a file: give -o report.pdf")
+        find_browser()  # before anything is read
     corpus_audits = None if corpus_audit is None else read_audit(corpus_audit)
     opened = open_store(store or DEFAULT_STORE, create=False)
     try:
@@ -85,11 +90,7 @@ def command(
         )
     finally:
         opened.close()
-    text = _text(report, kind)
-    if output is None:
-        click.echo(text, nl=not text.endswith("\n"))
-    else:
-        write_text(output, text)
+    _write(report, kind, output)
     if report.valid:
         return 0
     broken = [f"run {run.run.id}: {fault}" for run in report.runs for fault in run.faults]
@@ -105,6 +106,17 @@ def _kind(output: Path | None) -> str:
             f"{str(output)!r} does not say what to write: end it with {', '.join(FORMATS)}, or give --format"
         )
     return FORMATS[output.suffix.lower()]
+
+
+def _write(report: Report, kind: str, output: Path | None) -> None:
+    if kind == "pdf" and output is not None:
+        print_pdf(report.html(printed=True), output)
+        return
+    text = _text(report, kind)
+    if output is None:
+        click.echo(text, nl=not text.endswith("\n"))
+    else:
+        write_text(output, text)
 
 
 def _text(report: Report, kind: str) -> str:
