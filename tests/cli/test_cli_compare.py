@@ -43,6 +43,35 @@ def test_json_has_the_contract_and_nothing_else_is_on_stdout(probatum_here, two)
     assert found["difference"]["n"] == found["wins"] + found["losses"] + found["ties"] == 60
 
 
+def test_slices_are_printed_with_their_correction_and_those_too_small_by_name(probatum_here, two):
+    done = probatum_here("compare", *two, "--by", "language", "--by", "prompt_length")
+    assert (done.returncode, done.stderr) == (0, "")
+    for words in ("by language (", "by prompt_length (length of the prompt that A was asked, in characters):",
+                  "p (Holm)", " … ", "(permutation)"):  # fmt: skip
+        assert words in done.stdout
+    refused = probatum_here("compare", *two, "--by", "colour")
+    assert refused.returncode == 1
+    assert "no item of 'mini' has 'colour' to be sliced by" in refused.stderr
+
+
+def test_a_bridge_joins_two_protocols_and_is_marked(probatum_here, two):
+    def run(model):
+        done = probatum_here("run", "mini", "--model", model, "--shots", 2, "--json")
+        return json.loads(done.stdout)["run"]
+
+    a, b, d = two[0], run("constant/C"), run("constant/B")
+    done = probatum_here("compare", a, b, "--bridge", two[1], d)
+    assert (done.returncode, done.stderr) == (0, "")
+    for words in ("not comparable, and joined by a bridge run: ", "as the scores are: ", "D - C, what the protocols",
+                  "less that: ", "it supposes that the protocols differ for these models by as much"):  # fmt: skip
+        assert words in done.stdout
+    plain = json.loads(probatum_here("compare", a, b, "--bridge", two[1], d, "--json").stdout)
+    assert plain["bridged"] is True
+    refused = probatum_here("compare", a, b, "--bridge", two[1], b)
+    assert refused.returncode == 1
+    assert "a bridge is one model, run under both protocols" in refused.stderr
+
+
 def test_what_is_not_comparable_ends_with_3_and_anyway_marks_every_line(probatum_here, two):
     other = json.loads(probatum_here("run", "mini", "--model", "constant/C", "--shots", 2, "--json").stdout)[
         "run"

@@ -273,6 +273,28 @@ def test_samples_carry_the_answers_of_the_model_of_their_run(store):
     assert sample.responses == (rows.answer(asked)[1], None)
 
 
+def test_samples_may_be_read_with_answers_that_are_kept_under_another_digest(store):
+    store.open_run(rows.run_of("run"))
+    _, item, (asked,), outcome = rows.graded(1)
+    first, second = rows.answer(asked, text="first"), rows.answer(asked, text="second")
+    store.keep_responses(MODEL, [first])
+    store.keep_responses("second answers", [second])
+    store.keep_outcomes("run", "t", [(0, item, (asked,), outcome)])
+    assert [one.responses for one in store.samples("run", "t")] == [(first[1],)]
+    found = store.samples("run", "t", answers="second answers")
+    assert [one.responses for one in found] == [(second[1],)]
+
+
+def test_digests_of_items_come_in_the_order_of_the_items(store):
+    store.open_run(rows.run_of("run"))
+    everything = [rows.graded(number, sample) for number in (3, 0, 2, 1) for sample in range(2)]
+    store.keep_outcomes("run", "t", everything)
+    items = {position: item for position, item, _, _ in everything}
+    expected = [(items[position].id, items[position].digest) for position in range(4)]
+    assert list(store.item_digests("run", "t").items()) == expected
+    assert store.item_digests("nowhere", "t") == {}
+
+
 def test_samples_of_an_unknown_run_are_an_error_and_marks_are_none(store):
     with pytest.raises(UsageError, match="no run 'nowhere'"):
         next(store.samples("nowhere", "t"))

@@ -12,15 +12,25 @@ from probatum.cli.output import print_json, print_line
 from probatum.core.comparability import Comparability
 from probatum.core.records import Estimate
 from probatum.runner import EvaluatedRun
-from probatum.runner.comparing import Comparison, Contrast, PairComparison, Ranking, compare, find_runs
+from probatum.runner.comparing import (
+    Bridge,
+    Comparison,
+    Contrast,
+    PairComparison,
+    Ranking,
+    Slicing,
+    compare,
+    find_run,
+    find_runs,
+)
 from probatum.store import open_store
 
 __all__ = ["command", "print_comparison"]
 
 MARK = "[NOT COMPARABLE] "
 """Begins every line of numbers that were asked for although the runs are not comparable."""
-STRATA_SHOWN = 12
-"""So many strata are all shown; of more, those that differ."""
+STRATA_SHOWN = SLICES_SHOWN = 12
+"""So many are all shown; of more, those that differ."""
 
 Say = Callable[[str], None]
 
@@ -34,6 +44,18 @@ Say = Callable[[str], None]
 @click.option("--answered", is_flag=True, help="Count answers alone, not failures as wrong.")
 @click.option("--level", type=float, default=0.95, help="Confidence level.  [default: 0.95]")
 @click.option("--anyway", is_flag=True, help="Compare what is not comparable; every line says so.")
+@click.option(
+    "--by",
+    multiple=True,
+    help="Compare in slices, too: a field of the items, stratum, options, prompt_length, answer_length, "
+    "gold_length, length(FIELD); repeatable.",
+)
+@click.option(
+    "--bridge",
+    nargs=2,
+    metavar="RUN RUN",
+    help="Join two protocols: runs of one model, asked as A was and as B was.",
+)
 @store_option
 @json_option
 def command(
@@ -43,6 +65,8 @@ def command(
     answered: bool,
     level: float,
     anyway: bool,
+    by: tuple[str, ...],
+    bridge: tuple[str, str] | None,
     store: str | None,
     as_json: bool,
 ) -> int:
@@ -52,6 +76,7 @@ def command(
     """
     opened = open_store(store or DEFAULT_STORE, create=False)
     try:
+        ends = None if bridge is None else [EvaluatedRun(find_run(opened, one), opened) for one in bridge]
         found = compare(
             *(EvaluatedRun(run, opened) for run in find_runs(opened, runs, tasks)),
             task=tasks or None,
@@ -59,6 +84,8 @@ def command(
             answered=answered,
             level=level,
             anyway=anyway,
+            by=by,
+            bridge=None if ends is None else (ends[0], ends[1]),
         )
     finally:
         opened.close()
@@ -104,8 +131,15 @@ def _print_pair(pair: PairComparison, say: Say) -> None:
     contrast = pair.contrast
     if contrast is None:
         if pair.paired:
-            say("  --anyway compares them all the same, and marks every line")
+            say("  --anyway compares them all the same, and marks every line; --bridge joins two protocols")
         return
+    if pair.bridge is None:
+        _print_contrast(pair, contrast, say)
+    else:
+        _print_bridged(pair, contrast, pair.bridge, say)
+
+
+def _print_contrast(pair: PairComparison, contrast: Contrast, say: Say) -> None:
     estimate = contrast.estimate
     means = f"{pair.a} {contrast.mean_a:.4f}, {pair.b} {contrast.mean_b:.4f}"
     say(f"  {pair.score}: {means} [{estimate.denominator}]")
@@ -120,7 +154,76 @@ def _print_pair(pair: PairComparison, say: Say) -> None:
         say(f"  whatever is missing: {estimate.bounds[0]:+.4f} … {estimate.bounds[1]:+.4f}")
     for warning in estimate.warnings:
         say(f"  note: {warning}")
-    _print_strata(pair, say)
+    if pair.slicings:
+        for slicing in pair.slicings:
+            _print_slicing(pair, slicing, say)
+    else:
+        _print_strata(pair, say)
+
+
+def _print_bridged(pair: PairComparison, contrast: Contrast, bridge: Bridge, say: Say) -> None:
+    estimate = contrast.estimate
+    means = f"{pair.a} {contrast.mean_a:.4f}, {pair.b} {contrast.mean_b:.4f}"
+    say(f"  {pair.score}: {means} [{estimate.denominator}], under two protocols")
+    say(f"  {pair.b} - {pair.a} as the scores are: {_interval(bridge.raw)}")
+    say(f"  bridge of {bridge.model}: C {bridge.c}, asked as {pair.a}; D {bridge.d}, asked as {pair.b}")
+    say(f"  D - C, what the protocols differ by: {_interval(bridge.effect)}, {bridge.items} items")
+    say(f"  {pair.b} - {pair.a}, less that: {_interval(estimate)}")
+    say(f"  {_p(contrast)} ({contrast.test})")
+    if pair.detectable is not None:
+        say(f"  this design shows a difference of {pair.detectable:.4f} with a power of 80%")
+    say(f"  it supposes {bridge.assumption}")
+    for note in (*bridge.notes, *estimate.warnings):
+        say(f"  note: {note}")
+
+
+def _print_slicing(pair: PairComparison, slicing: Slicing, say: Say) -> None:
+    """Slices by one field; of many, those that differ."""
+    alpha = 1 - (pair.contrast.estimate.level if pair.contrast else 1)
+    say("")
+    say(f"  by {slicing.by} ({slicing.what}):")
+    tested = [(each, each.contrast) for each in slicing.slices if each.contrast is not None]
+    shown = [
+        (each, found)
+        for each, found in tested
+        if len(tested) <= SLICES_SHOWN or (found.p_adjusted is not None and found.p_adjusted <= alpha)
+    ]
+    rows = [_contrast_row(each.name, found) for each, found in shown]
+    columns = (slicing.by, "items", pair.a, pair.b, f"{pair.b} - {pair.a}", "interval", "p (Holm)")
+    if rows:
+        for line in _aligned([columns, *rows]):
+            say(f"    {line}")
+    if len(shown) < len(tested):
+        say(f"    {len(shown)} of {len(tested)} slices differ, p corrected by Holm; --json has all")
+    small = [f"{each.name} ({each.items})" for each in slicing.slices if each.contrast is None]
+    if small:
+        listed = ", ".join(small[:SLICES_SHOWN]) + (
+            f" and {len(small) - SLICES_SHOWN} more" * (len(small) > SLICES_SHOWN)
+        )
+        say(f"    too small to show anything (fewer than {slicing.smallest} independent items): {listed}")
+    if slicing.unlabelled:
+        say(f"    {slicing.unlabelled} paired items have no {slicing.by}")
+    if slicing.p_vary is not None:
+        words = (
+            "the difference varies between slices"
+            if slicing.p_vary <= alpha
+            else ("no slice is shown to differ from the others")
+        )
+        say(f"    {words}: p {slicing.p_vary:.3g} (permutation)")
+    for note in slicing.notes:
+        say(f"    note: {note}")
+
+
+def _contrast_row(name: str, found: Contrast) -> tuple[str, ...]:
+    return (
+        name,
+        str(found.estimate.n),
+        f"{found.mean_a:.4f}",
+        f"{found.mean_b:.4f}",
+        f"{found.estimate.value:+.4f}",
+        _limits(found.estimate),
+        "-" if found.p_adjusted is None else f"{found.p_adjusted:.3g}",
+    )
 
 
 def _print_strata(pair: PairComparison, say: Say) -> None:
@@ -135,18 +238,7 @@ def _print_strata(pair: PairComparison, say: Say) -> None:
     if not shown:
         return
     columns = ("stratum", "items", pair.a, pair.b, f"{pair.b} - {pair.a}", "interval", "p (Holm)")
-    rows = [
-        (
-            each.name,
-            str(each.estimate.n),
-            f"{each.mean_a:.4f}",
-            f"{each.mean_b:.4f}",
-            f"{each.estimate.value:+.4f}",
-            _limits(each.estimate),
-            "-" if each.p_adjusted is None else f"{each.p_adjusted:.3g}",
-        )
-        for each in shown
-    ]
+    rows = [_contrast_row(each.name, each) for each in shown]
     for line in _aligned([columns, *rows]):
         say(f"  {line}")
 

@@ -73,6 +73,10 @@ class Store(Interface):
         """Outcomes as summarising needs them, by position and sample."""
         ...
 
+    def item_digests(self, run: str, task: str) -> dict[str, str]:
+        """Item id → digest of the item, in the order of the items."""
+        ...
+
     def samples(self, run: str, task: str, *, answers: str | None = None) -> Iterator[Sample]:
         """Samples whole, by position and sample, streamed.
 

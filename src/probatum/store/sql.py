@@ -52,6 +52,7 @@ LISTED: Final = 10
 
 MARKS_PER_PAGE: Final = 2000
 SAMPLES_PER_PAGE: Final = 100
+DIGESTS_PER_PAGE: Final = 20_000
 """Rows fetched at a time: what streaming keeps in memory."""
 
 
@@ -310,6 +311,12 @@ class SQLStore:
                     cluster=row.cluster,
                     stratum=row.stratum,
                 )
+
+    def item_digests(self, run: str, task: str) -> dict[str, str]:
+        """Item id → digest of the item, in the order of the items."""
+        query = select(*PLACE, outcomes.c.item_id, outcomes.c.item)
+        pages = self._pages(query.where(outcomes.c.task == _task(run, task)), DIGESTS_PER_PAGE)
+        return {row.item_id: row.item.hex() for rows in pages for row in rows}
 
     def samples(self, run: str, task: str, *, answers: str | None = None) -> Iterator[Sample]:
         """Samples whole, by position and sample, a page at a time.

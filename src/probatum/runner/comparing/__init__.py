@@ -7,10 +7,11 @@ from probatum.runner.comparing.explaining import Explanation, Parting, Share, St
 from probatum.runner.comparing.gating import Gate, GateVerdict, gate
 from probatum.runner.comparing.leaderboard import Leaderboard, leaderboards
 from probatum.runner.comparing.naming import find_run, find_runs
-from probatum.runner.comparing.pairs import Contrast, Decision, PairComparison
+from probatum.runner.comparing.pairs import Bridge, Contrast, Decision, PairComparison, Slice, Slicing
 from probatum.runner.comparing.ranking import Ranked, Ranking
 
 __all__ = [
+    "Bridge",
     "Comparison",
     "Contrast",
     "Decision",
@@ -23,6 +24,8 @@ __all__ = [
     "Ranked",
     "Ranking",
     "Share",
+    "Slice",
+    "Slicing",
     "Step",
     "compare",
     "explain",

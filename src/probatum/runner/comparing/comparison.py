@@ -8,11 +8,13 @@ from typing import Any, Final
 
 from probatum.core.comparability import Comparability, comparability
 from probatum.core.errors import UsageError
+from probatum.runner.comparing.bridging import bridged, load_ends
 from probatum.runner.comparing.naming import letter
 from probatum.runner.comparing.pairing import Paired, Scores, load_scores, pair
 from probatum.runner.comparing.pairs import Decision, PairComparison, adjusted, compare_pair, decide
 from probatum.runner.comparing.protocols import protocol_differences
 from probatum.runner.comparing.ranking import Ranking, rank
+from probatum.runner.comparing.slicing import Labels, label_items, slice_pair
 from probatum.runner.result import EvaluatedRun
 
 __all__ = ["Compared", "Comparison", "common_tasks", "compare"]
@@ -84,6 +86,7 @@ class Comparison:
             "verdict": self.verdict,
             "comparability": self.comparability.value,
             "anyway": self.anyway,
+            "bridged": any(pair.bridge is not None for pair in self.pairs),
             "level": self.level,
             "runs": list(self.runs),
             **{name: only[name] for name in _OF_A_PAIR},
@@ -100,6 +103,8 @@ def compare(
     answered: bool = False,
     level: float = 0.95,
     anyway: bool = False,
+    by: Sequence[str] = (),
+    bridge: tuple[EvaluatedRun, EvaluatedRun] | None = None,
 ) -> Comparison:
     """Compares runs with the first of them, paired by item id and clustered as the task declares.
 
@@ -114,11 +119,18 @@ def compare(
         answered: counts answers alone, rather than what the task's policy counts.
         level: of the intervals; 1 - level is the level of the tests.
         anyway: compares what is not comparable, and marks it.
+        by: slices of the items to compare in as well (see `slicing.label_items`), corrected together.
+        bridge: of two runs that are not comparable: two runs of one model, asked as A was and as B was. The
+            protocols' difference that they show is taken off, and its uncertainty added.
 
     Raises:
-        UsageError: fewer than two runs, one run twice, no common task, no such task or score.
+        UsageError: fewer than two runs, one run twice, no common task, no such task, score or field, or a
+            bridge that does not join the two.
     """
     chosen = common_tasks(runs, task, level)
+    if bridge is not None and (len(runs) > 2 or anyway):  # noqa: PLR2004 - a bridge has two ends
+        other = "--anyway takes the protocols' difference in" if anyway else f"there are {len(runs)} runs"
+        raise UsageError(f"a bridge joins two runs and takes the protocols' difference off, and {other}")
     named = [(letter(place), run) for place, run in enumerate(runs)]
     pairs: list[PairComparison] = []
     rankings: list[Ranking] = []
@@ -129,7 +141,8 @@ def compare(
             if name in _names(run)
         ]
         first, *others = loaded
-        made = [_compared(first, other, level, anyway=anyway) for other in others]
+        wanted = _Wanted(level, answered, anyway, label_items(first[1], by), bridge)
+        made = [_compared(first, other, wanted) for other in others]
         pairs += [one for one, _ in made]
         if len(loaded) >= RANKED:
             changed = frozenset(item for one, _ in made for item in one.changed)
@@ -206,8 +219,19 @@ def _not_shared(named: Sequence[tuple[str, EvaluatedRun]], chosen: Sequence[str]
     ]
 
 
+@dataclass(frozen=True)
+class _Wanted:
+    """What a comparison is asked for, on one task."""
+
+    level: float
+    answered: bool
+    anyway: bool
+    labels: tuple[Labels, ...]
+    bridge: tuple[EvaluatedRun, EvaluatedRun] | None
+
+
 def _compared(
-    first: tuple[str, Scores], second: tuple[str, Scores], level: float, *, anyway: bool
+    first: tuple[str, Scores], second: tuple[str, Scores], wanted: _Wanted
 ) -> tuple[PairComparison, Paired]:
     """One pair, without the verdict: that waits for the other pairs' p-values."""
     (a, left), (b, right) = first, second
@@ -225,7 +249,7 @@ def _compared(
         comparability=kind if paired.ids else Comparability.REFUSED,
         differences=differences,
         notes=tuple(_notes(a, left, b, right, paired)),
-        anyway=anyway and kind is Comparability.REFUSED,
+        anyway=wanted.anyway and kind is Comparability.REFUSED,
         common=paired.common,
         paired=len(paired.ids),
         only_a=paired.only_a,
@@ -235,11 +259,16 @@ def _compared(
     )
     if not paired.ids:
         return replace(found, verdict=f"{Decision.CANNOT}: no item of both runs has a score"), paired
-    if kind is Comparability.REFUSED and not anyway:
+    if wanted.bridge is not None:
+        ends = load_ends(left, right, wanted.bridge, answered=wanted.answered)
+        contrast, detectable, joined = bridged(left, right, ends, wanted.level)
+        return replace(found, contrast=contrast, detectable=detectable, bridge=joined), paired
+    if kind is Comparability.REFUSED and not wanted.anyway:
         worst = next(each for each in differences if each.kind is kind)
         return replace(found, verdict=f"{Decision.CANNOT}: {worst.meaning} ({worst.field})"), paired
-    contrast, detectable, strata = compare_pair(left, paired, level)
-    return replace(found, contrast=contrast, detectable=detectable, strata=strata), paired
+    contrast, detectable, strata = compare_pair(left, paired, wanted.level)
+    slicings = slice_pair(left, paired, wanted.labels, wanted.level)
+    return replace(found, contrast=contrast, detectable=detectable, strata=strata, slicings=slicings), paired
 
 
 def _lettered(reason: str, a: str, b: str) -> str:

@@ -174,8 +174,7 @@ def _missing(counts: Sequence[tuple[int, int]]) -> dict[str, int]:
 
 def _contents(scores: Scores) -> dict[str, str]:
     """Item id → digest of the item."""
-    samples = scores.run.store.samples(scores.run.id, scores.record.task)
-    return {sample.item.id: sample.item.digest for sample in samples}
+    return scores.run.store.item_digests(scores.run.id, scores.record.task)
 
 
 def _task_fields(record: TaskRun) -> Mapping[str, Any]:

@@ -18,11 +18,15 @@ from probatum.stats.quantiles import normal_quantile, t_quantile
 
 __all__ = [
     "POWER",
+    "Bridge",
     "Contrast",
     "Decision",
     "PairComparison",
+    "Slice",
+    "Slicing",
     "adjusted",
     "compare_pair",
+    "contrast_of",
     "decide",
     "detectable_effect",
     "shown",
@@ -64,6 +68,56 @@ class Contrast:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Slice:
+    """B - A on some of the items."""
+
+    name: str
+    items: int
+    contrast: Contrast | None
+    """`None` where the slice is too small to show any difference at this correction."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slicing:
+    """B - A in each slice by one field."""
+
+    by: str
+    what: str
+    """What the field is, in words, with its unit."""
+    slices: tuple[Slice, ...]
+    edges: tuple[float, ...]
+    """Upper ends of all bins but the last; empty where the slices are values."""
+    unlabelled: int
+    """Paired items that have no value."""
+    smallest: int
+    """Independent units that a slice needs, so that a difference in all of them could be shown."""
+    p_vary: float | None
+    """Of the hypothesis that the difference is the same in every slice: a permutation of the labels;
+    corrected by Holm for the other fields. `None` where clusters reach over slices."""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bridge:
+    """Two protocols joined by one model that was run under both: D - C is what the protocol does."""
+
+    c: str
+    """Run that was asked as A was."""
+    d: str
+    """Run of the same model that was asked as B was."""
+    model: str
+    raw: Estimate
+    """B - A as the scores are: the models' difference and the protocols'."""
+    effect: Estimate
+    """D - C, on the common items of all."""
+    items: int
+    clusters: int
+    assumption: str
+    """What no data here can show."""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class PairComparison:
     """One task, two runs: B against A."""
 
@@ -92,6 +146,10 @@ class PairComparison:
     """The difference that this very design shows with a power of 80 %, from the observed variance."""
     strata: tuple[Contrast, ...] = ()
     """The same within each stratum, corrected for their number."""
+    slicings: tuple[Slicing, ...] = ()
+    """The same in slices that were asked for, all corrected together."""
+    bridge: Bridge | None = None
+    """Where two protocols are joined: then `contrast` is B - A less the protocols' difference."""
     decision: Decision = Decision.CANNOT
     verdict: str = Decision.CANNOT.value
 
@@ -109,6 +167,7 @@ class PairComparison:
             "score": self.score,
             "higher_is_better": self.higher_is_better,
             "difference": None if contrast is None else contrast.estimate,
+            "bridged": self.bridge is not None,
             "p_value": None if contrast is None else contrast.p_value,
             "p_adjusted": None if contrast is None else contrast.p_adjusted,
             "method": "none" if contrast is None else contrast.test,
@@ -138,6 +197,8 @@ class PairComparison:
                 for each in self.differences
             ],
             "strata": list(self.strata),
+            "slicings": list(self.slicings),
+            "bridge": self.bridge,
             "notes": list(self.notes),
         }
 
@@ -152,12 +213,12 @@ def compare_pair(
         paired: one pair at least.
         level: of the intervals.
     """
-    whole = _contrast("all", paired, np.ones(len(paired.ids), bool), scores, level)
+    whole = contrast_of("all", paired, np.ones(len(paired.ids), bool), scores, level)
     names = sorted({name for name in paired.strata if name is not None})
     strata: tuple[Contrast, ...] = ()
     if len(names) > 1:
         labels = np.array([name or "" for name in paired.strata])
-        strata = adjusted([_contrast(name, paired, labels == name, scores, level) for name in names])
+        strata = adjusted([contrast_of(name, paired, labels == name, scores, level) for name in names])
     return _with_bounds(whole, paired), detectable_effect(whole.estimate, level), strata
 
 
@@ -182,7 +243,8 @@ def adjusted(contrasts: Sequence[Contrast]) -> tuple[Contrast, ...]:
     )
 
 
-def _contrast(name: str, paired: Paired, chosen: Any, scores: Scores, level: float) -> Contrast:
+def contrast_of(name: str, paired: Paired, chosen: Any, scores: Scores, level: float) -> Contrast:
+    """B - A over the chosen ones of the paired items (a mask of them)."""
     a, b = paired.a[chosen], paired.b[chosen]
     labels = [cluster for cluster, here in zip(paired.clusters, chosen.tolist(), strict=True) if here]
     clusters = None if len(set(labels)) == len(labels) else labels
@@ -283,6 +345,8 @@ def decide(pair: PairComparison, level: float) -> PairComparison:
         return pair
     value, p, bounds = contrast.estimate.value, contrast.p_adjusted, contrast.estimate.bounds
     marked = f"{Comparability.REFUSED}, and compared anyway: " if pair.anyway else ""
+    if pair.bridge is not None:
+        marked = f"{Comparability.REFUSED}, and joined by a bridge run: "
     if value is None or p is None:
         return replace(pair, verdict=f"{marked}{Decision.CANNOT}: the test is undefined")
     if not value or p > 1 - level + _ROUNDING:
