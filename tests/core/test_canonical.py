@@ -21,9 +21,9 @@ import pytest
 from hypothesis import given
 
 from probatum.core import protocol, records, run
-from probatum.core.canonical import canonical, digest, digest_json
+from probatum.core.canonical import OWN_MODULE, PLACE, canonical, digest, digest_json
 from probatum.core.errors import ProtocolError
-from probatum.core.protocol import Hub, Policy, Protocol, Source, Task
+from probatum.core.protocol import Hub, Policy, Protocol, Source, Task, TaskFile
 from probatum.core.records import Identity, Item, Limits, Program, Request, Rolling, Sampling, Scoring
 from probatum.core.status import Status
 from tests import fakes
@@ -33,6 +33,7 @@ from tests import fakes
 COMPLETE = {
     Hub: Hub(repository="o/n", revision="0" * 40, files=("a",)),
     Task: fakes.sums_task(),
+    TaskFile: TaskFile(sha256="0" * 64, path=Path("a.py")),
     Protocol: Protocol(task=fakes.sums_task(), form="completion", shots=0, samples=1, sampling=Sampling()),
 }
 """Instances of records that `build` cannot make from their annotations."""
@@ -108,11 +109,12 @@ def build(kind: type) -> object:
     return kind(**needed)
 
 
-def field_cases() -> list:
+def field_cases(*, places: bool = False) -> list:
     return [
         pytest.param(kind, one.name, id=f"{kind.__name__}.{one.name}")
         for kind in record_types()
         for one in fields(kind)
+        if (one.metadata == PLACE) == places
     ]
 
 
@@ -135,6 +137,31 @@ def test_every_field_of_every_record_moves_its_digest(kind, name):
     if isinstance(getattr(record, name), Policy):  # its first field is a name: both are tried on their own
         assert digest(replace(record, policy=Policy(name="other"))) != digest(record)
     assert digest(changed(record, name)) != digest(record)
+
+
+@pytest.mark.parametrize(("kind", "name"), field_cases(places=True))
+def test_where_something_lies_moves_no_digest(kind, name):
+    record = build(kind)
+    assert digest(replace(record, **{name: Path("elsewhere")})) == digest(record)
+
+
+def test_a_field_that_counts_where_it_is_set_leaves_older_digests_as_they_were():
+    task = build(Task)
+    assert "file" not in canonical(task)["fields"]
+    declared = replace(task, file=TaskFile(sha256="0" * 64, path=Path("a.py")))
+    assert canonical(declared)["fields"]["file"]["fields"] == {"sha256": "0" * 64, "imports": []}
+
+
+def test_the_number_of_a_task_file_is_no_part_of_a_recipe():
+    forms = []
+    for number in (3, 14):
+        name = f"{OWN_MODULE}_{number}"
+        module = types.ModuleType(name)
+        exec("class Row:\n    turns: list\n", module.__dict__)
+        module.Row.__annotations__ = {"turns": list[module.Row]}
+        forms.append(canonical(module.Row))
+    assert forms[0] == forms[1]
+    assert forms[0]["type"] == "task_file.Row"
 
 
 @pytest.mark.parametrize("kind", record_types(), ids=lambda kind: kind.__name__)

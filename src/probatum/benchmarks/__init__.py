@@ -52,8 +52,11 @@ def find_task(name: str) -> Task:
     else:
         near = difflib.get_close_matches(name, task_names(), n=3)
         hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "see `probatum tasks`"
-        if name.endswith(".py") or ":" in name:
-            hint = f"a task of your own has a name where its package declares one, as {ENTRY_POINTS!r}"
+        if ":" in name or "." in name:
+            hint = (
+                "a task of your own is named by its file, such as path/to/task.py:NAME, "
+                f"or where its package declares one, as {ENTRY_POINTS!r}"
+            )
         raise UsageError(f"unknown task {name!r}: {hint}")
     if not isinstance(task, Task):
         raise UsageError(f"task {name!r}: its file gives a {type(task).__name__}, not a Task")

@@ -20,7 +20,14 @@ SHOWN = 20  # items printed of each task; --json has all
 
 @click.command(name="audit")
 @click.argument("corpus", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--task", "-t", "tasks", multiple=True, required=True, help="Task; repeatable, or by commas.")
+@click.option(
+    "--task",
+    "-t",
+    "tasks",
+    multiple=True,
+    required=True,
+    help="Task, or file of your own; repeatable, or by commas.",
+)
 @click.option("-n", type=click.IntRange(min=1), default=13, show_default=True, help="Tokens of an n-gram.")
 @click.option(
     "--unit", type=click.Choice(get_args(Unit)), default="auto", show_default=True, help="What a token is."
@@ -53,7 +60,7 @@ def command(
         task.name: audit_corpus(
             corpus, task, n=n, unit=unit, share=share, question=question, data_directory=data_directory
         )
-        for task in resolve_tasks(",".join(tasks))
+        for task in resolve_tasks(tasks)
     }
     if as_json:
         print_json({"tasks": [{"task": name, **_plain(report)} for name, report in reports.items()]})

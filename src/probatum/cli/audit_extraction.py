@@ -8,11 +8,12 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
-from probatum.cli.options import DEFAULT_STORE, json_option, store_option
+from probatum.cli.options import DEFAULT_STORE, json_option, store_option, tasks_again_option
 from probatum.cli.output import print_json
 from probatum.cli.tables import console, print_table
 from probatum.report.card import EXTRACTION_BOUNDS
 from probatum.runner.audit import AuditedTask, audit_run
+from probatum.runner.resolution import resolve_tasks
 from probatum.scoring.audit import Example, ExtractionAudit
 from probatum.store import open_store
 
@@ -23,17 +24,20 @@ LINE = 160  # characters of a response that an example shows
 
 @click.command(name="audit-extraction")
 @click.argument("run")
+@tasks_again_option
 @store_option
 @click.option(
     "--examples", type=click.IntRange(0, 10), default=3, help="Examples of each kind.  [default: 3]"
 )
 @json_option
-def command(run: str, store: str | None, examples: int, as_json: bool) -> int:
+def command(run: str, tasks: tuple[str, ...], store: str | None, examples: int, as_json: bool) -> int:
     """Read the answers of RUN again by every other rule: what may the task's own rule have lost?"""
     opened = open_store(store or DEFAULT_STORE, create=False)
     try:
         record = opened.run(run)
-        found = audit_run(record, opened)
+        found = audit_run(
+            record, opened, {task.name: task for task in resolve_tasks(tasks)} if tasks else None
+        )
     finally:
         opened.close()
     if as_json:

@@ -21,7 +21,11 @@ __all__ = ["command"]
 
 @click.command(name="grade")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--task", required=True, help="The benchmark of the answers, or several that ask the same.")
+@click.option(
+    "--task",
+    required=True,
+    help="The benchmark of the answers, or a file of your own; several that ask the same by commas.",
+)
 @click.option(
     "--data", type=click.Path(path_type=Path), help="Items of your own, in place of the benchmark's."
 )

@@ -8,7 +8,14 @@ from typing import Any, Final, TypeVar
 
 import click
 
-__all__ = ["DEFAULT_STORE", "data_option", "json_option", "settings_option", "store_option"]
+__all__ = [
+    "DEFAULT_STORE",
+    "data_option",
+    "json_option",
+    "settings_option",
+    "store_option",
+    "tasks_again_option",
+]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -50,6 +57,16 @@ def data_option(command: Command) -> Command:
         "data_directory",
         type=click.Path(path_type=Path),
         help="Where data sets lie.  [default: PROBATUM_DATA]",
+    )(command)
+
+
+def tasks_again_option(command: Command) -> Command:
+    """`--task`, for runs that are in the store."""
+    return click.option(
+        "--task",
+        "tasks",
+        multiple=True,
+        help="File of a task of your own, where it has moved; repeatable.  [default: where it lay]",
     )(command)
 
 

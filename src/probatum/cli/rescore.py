@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from probatum.cli.options import DEFAULT_STORE, json_option, store_option
+from probatum.cli.options import DEFAULT_STORE, json_option, store_option, tasks_again_option
 from probatum.cli.output import print_json
 from probatum.cli.progress import shown_progress
 from probatum.cli.tables import print_run
@@ -19,6 +19,7 @@ __all__ = ["command"]
 
 @click.command(name="rescore")
 @click.argument("run")
+@tasks_again_option
 @store_option
 @click.option("--allow-code-execution", is_flag=True, help="Run code that the model wrote, in the sandbox.")
 @click.option("--workers", type=int, help="Programs run at the same time.  [default: cores]")
@@ -26,6 +27,7 @@ __all__ = ["command"]
 @json_option
 def command(
     run: str,
+    tasks: tuple[str, ...],
     store: str | None,
     allow_code_execution: bool,
     workers: int | None,
@@ -40,6 +42,7 @@ def command(
             found = rescore(
                 run,
                 store=opened,
+                tasks=tasks or None,
                 allow_code_execution=allowed,
                 workers=workers,
                 level=level,

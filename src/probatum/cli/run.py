@@ -19,7 +19,7 @@ from probatum.cli.tables import print_run
 from probatum.core.errors import UsageError
 from probatum.core.protocol import FORMS
 from probatum.runner import evaluate
-from probatum.runner.limits import MOST_ITEMS, parse_limit, task_names
+from probatum.runner.limits import MOST_ITEMS, parse_limit
 
 __all__ = ["command"]
 
@@ -80,10 +80,14 @@ def command(
 ) -> int:
     """Run TASKS (by commas or blanks) on a model, and keep everything.
 
+    A task is a name that `probatum tasks` lists, or a file of your own: path/to/task.py,
+    path/to/task.py:NAME or path/to/task.toml.
+
     The same command started again asks only for what is missing.
     """
     file = read_run_file(config) if config is not None else RunFile()
-    named = task_names([*tasks, *given.pop("more_tasks")]) or list(file.tasks)
+    named = [one for one in (*tasks, *given.pop("more_tasks")) if one.strip(", ")]
+    named = named or list(file.tasks)
     model = model or file.model
     if not named:
         raise UsageError("no task is named; `probatum tasks` lists what there is")

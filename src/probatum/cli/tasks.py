@@ -13,6 +13,7 @@ from probatum.cli.output import print_json
 from probatum.cli.tables import console, print_table
 from probatum.core.canonical import canonical, digest
 from probatum.core.protocol import Task
+from probatum.runner.resolution import resolve_tasks
 
 __all__ = ["command"]
 
@@ -21,13 +22,16 @@ __all__ = ["command"]
 @click.argument("task", required=False)
 @json_option
 def command(task: str | None, as_json: bool) -> int:
-    """List the benchmarks, or describe TASK."""
+    """List the benchmarks, or describe TASK: a benchmark, or those of a file of your own."""
     if task is not None:
-        found = find_task(task)
+        found = resolve_tasks(task)
         if as_json:
-            print_json({**_plain(found), "recipe": canonical(found)})
+            described = [{**_plain(one), "recipe": canonical(one)} for one in found]
+            print_json(described[0] if len(described) == 1 else {"tasks": described})
         else:
-            _print_task(found)
+            for place, one in enumerate(found):
+                click.echo("\n" * bool(place), nl=False)
+                _print_task(one)
         return 0
     found_tasks = [find_task(name) for name in task_names()]
     if as_json:
@@ -68,6 +72,7 @@ def _plain(task: Task) -> dict[str, Any]:
             if task.source.hub is None
             else f"{task.source.hub.repository}@{task.source.hub.revision}",
         },
+        **({} if task.file is None else {"file": task.file.plain()}),
     }
 
 

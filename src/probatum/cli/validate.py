@@ -25,14 +25,13 @@ SHOWN = 20  # faults and findings printed of each task; --json has all
 def command(tasks: tuple[str, ...], data_directory: Path | None, workers: int | None, as_json: bool) -> int:
     """Check that gold answers score 1 and known-bad ones 0, and lint the items. No model is asked.
 
+    TASKS are names, or files of your own: path/to/task.py, path/to/task.py:NAME, path/to/task.toml.
+
     Programs that run here are the benchmark's own reference solutions, in the sandbox.
     """
     if not tasks:
         raise UsageError("no task is named; `probatum tasks` lists what there is")
-    found = [
-        validate(task, data_directory=data_directory, workers=workers)
-        for task in resolve_tasks(",".join(tasks))
-    ]
+    found = [validate(task, data_directory=data_directory, workers=workers) for task in resolve_tasks(tasks)]
     if as_json:
         print_json({"tasks": [one.plain() for one in found], "passed": all(one.passed for one in found)})
     else:

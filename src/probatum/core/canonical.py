@@ -5,7 +5,10 @@ its fields, defaults included, so that what a component says of itself cannot st
 What has no canonical form is refused, with what to do instead. Equal values have equal forms.
 
 It does not follow calls: a function that a method calls elsewhere is covered by the version and the
-commit that a run records, and by the task's `version`.
+commit that a run records, by the task's `version`, and in a file of one's own by the file's digest.
+
+A field may say by its metadata that it counts only where it is set (`WHERE_SET`), or never (`PLACE`): where
+something lies is no part of what it is.
 """
 
 from __future__ import annotations
@@ -22,11 +25,20 @@ from collections.abc import Hashable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from probatum.core.errors import ProtocolError
 
-__all__ = ["canonical", "digest", "digest_json"]
+__all__ = ["OWN_MODULE", "PLACE", "WHERE_SET", "canonical", "digest", "digest_json"]
+
+WHERE_SET: Final[Mapping[str, str]] = types.MappingProxyType({"canonical": "where set"})
+"""Metadata of a field that is left out of the canonical form where it is `None`."""
+PLACE: Final[Mapping[str, str]] = types.MappingProxyType({"canonical": "never"})
+"""Metadata of a field that is left out of the canonical form: a place on this machine."""
+OWN_MODULE: Final = "task_file"
+"""What the module of a task file is called in a recipe. In this process it has a number, too
+(`task_file_3`), so that no two files meet; neither that number nor the file's name is part of the recipe."""
+_NUMBERED = re.compile(rf"\b{OWN_MODULE}_\d+(?=\.|$)")
 
 _CONSTANTS = (str, int, float, list, tuple, set, frozenset, dict, re.Pattern, Enum, types.NoneType)
 _MACHINERY = frozenset({"_is_protocol", "_is_runtime_protocol"})
@@ -92,8 +104,16 @@ def _canonical_component(value: Any) -> dict[str, object]:
             f"{kind.__qualname__} cannot be part of a protocol: it can change after its digest is taken; "
             "declare it with @dataclass(frozen=True)"
         )
-    named = {field.name: canonical(getattr(value, field.name)) for field in fields(value)}
+    named = {
+        field.name: canonical(getattr(value, field.name))
+        for field in fields(value)
+        if _counts(field.metadata.get("canonical"), getattr(value, field.name))
+    }
     return {"is": _dotted(kind), "source": _class_source(kind), "fields": named}
+
+
+def _counts(rule: object, value: object) -> bool:
+    return rule is None or (rule == "where set" and value is not None)
 
 
 def _declared_fields(kind: type) -> dict[str, object] | None:
@@ -111,7 +131,7 @@ def _declared_fields(kind: type) -> dict[str, object] | None:
 
 
 def _annotation(declared: object) -> str:
-    return declared if isinstance(declared, str) else repr(declared)
+    return declared if isinstance(declared, str) else _NUMBERED.sub(OWN_MODULE, repr(declared))
 
 
 def _canonical_mapping(value: Mapping[object, object]) -> dict[str, object]:
@@ -132,10 +152,11 @@ def _canonical_function(
                 "make the object a field of a frozen dataclass"
             )
         return {"function": _dotted(value)}
-    name = f"{value.__module__}.{value.__qualname__}"
+    name = _NUMBERED.sub(OWN_MODULE, f"{value.__module__}.{value.__qualname__}")
     if value.__name__ == "<lambda>":
         raise ProtocolError(
-            f"the lambda in {value.__module__} cannot be part of a protocol: "
+            f"the lambda in {_NUMBERED.sub(OWN_MODULE, value.__module__)}, line "
+            f"{value.__code__.co_firstlineno}, cannot be part of a protocol: "
             "give it a name with `def` at the top of a module"
         )
     if "<locals>" in value.__qualname__ or value.__closure__ is not None:
@@ -150,7 +171,7 @@ def _dotted(value: type | types.BuiltinFunctionType | types.MethodDescriptorType
     owner = getattr(value, "__module__", None)
     if owner is None:  # methods of built-in types carry their class only
         owner = getattr(getattr(value, "__objclass__", None), "__module__", "builtins")
-    return f"{owner}.{value.__qualname__}"
+    return _NUMBERED.sub(OWN_MODULE, f"{owner}.{value.__qualname__}")
 
 
 @lru_cache(maxsize=4096)

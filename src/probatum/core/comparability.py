@@ -46,8 +46,9 @@ _SUBJECT: Final = frozenset({"provider", "name", "revision", "weights", "tokeniz
 _IGNORED: Final = frozenset({"summary", "citation", "licence", "population", "languages"})
 """Fields of a task that change no number."""
 
-_NOTED: Final = frozenset({"seed", "chance", "unit"})
-"""Fields that change numbers by chance alone, or what stands beside them."""
+_NOTED: Final = frozenset({"seed", "chance", "unit", "file"})
+"""Fields that change numbers by chance alone, or what stands beside them; and the file of a task of one's
+own, whose components are compared one by one."""
 
 _MEANINGS: Final[Mapping[str, str]] = {
     "completion": "prompts differ",
@@ -67,6 +68,7 @@ _MEANINGS: Final[Mapping[str, str]] = {
     "policy": "denominators differ",
     "compat": "scoring rules differ",
     "seed": "seeds differ",
+    "file": "the file that declares the task differs, and what its components call in it is not compared",
 }
 
 

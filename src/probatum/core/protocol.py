@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Final, Literal, runtime_checkable
 from typing import Protocol as Interface
 
-from probatum.core.canonical import digest
+from probatum.core.canonical import PLACE, WHERE_SET, digest
 from probatum.core.errors import ProtocolError
 from probatum.core.records import (
     DEFAULT_SCORING,
@@ -49,6 +50,7 @@ __all__ = [
     "Scorer",
     "Source",
     "Task",
+    "TaskFile",
     "ToItem",
 ]
 
@@ -108,6 +110,8 @@ class Source:
     nonfinite: bool = False
     """Reads `NaN`, `Infinity` and `-Infinity`, which are not JSON and which Python writes all the same.
     The task must make text of them: an item is plain JSON data."""
+    beside: Path | None = field(default=None, metadata=PLACE)
+    """Directory of the file that declares the task, where `local` is looked for, too. Not in the digest."""
 
 
 class Prompt(Interface):
@@ -243,6 +247,22 @@ class Metric(Interface):
 
 
 @dataclass(frozen=True, kw_only=True)
+class TaskFile:
+    """The file that declares a task of one's own. Its content is part of the recipe, its place is not."""
+
+    sha256: str
+    """Of the file's bytes."""
+    imports: tuple[tuple[str, str], ...] = ()
+    """Python files beside it that it imports: path from its directory, SHA-256."""
+    path: Path = field(metadata=PLACE)
+    """Where it was read."""
+
+    def plain(self) -> dict[str, object]:
+        """As JSON data, the place included."""
+        return {"path": str(self.path), "sha256": self.sha256, "imports": [list(one) for one in self.imports]}
+
+
+@dataclass(frozen=True, kw_only=True)
 class Task:
     """What a benchmark defines."""
 
@@ -297,6 +317,8 @@ class Task:
     population: str = "unknown"
     """What the items stand for."""
     licence: str = "unknown"
+    file: TaskFile | None = field(default=None, metadata=WHERE_SET)
+    """The file that declares it, where it is one of the user's own: set by whoever reads that file."""
 
     @property
     def executes_code(self) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 
 from probatum.core.errors import DataError
 from probatum.core.protocol import Source, ToItem
+from probatum.core.raised import described
 from probatum.core.records import Item
 from probatum.datasets.checks import malformed, settle
 from probatum.datasets.faults import Fault, FaultLog, Place, shown
@@ -244,7 +245,7 @@ def _items(place: Place, row: Any, to_item: ToItem) -> Iterator[_Placed]:
     try:
         made = to_item(row)
     except Exception as error:  # noqa: BLE001 - a task's function may raise anything; it becomes a fault
-        problem = f"to_item failed: {type(error).__name__}: {error}; the row is {shown(row)}"
+        problem = f"to_item failed: {described(error)}; the row is {shown(row)}"
         yield place, Fault(place, problem)
         return
     if isinstance(made, tuple):

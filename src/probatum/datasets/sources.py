@@ -68,15 +68,11 @@ def locate(source: Source, data_directory: Path | None = None, hub: HubAccess | 
     missed: list[str] = []
     mend: list[str] = []
     if source.local:
-        directory = data_directory_of(data_directory)
-        found = None if directory is None else _in_directory(directory, source.local)
+        found = _local(source, data_directory, missed)
         if found is not None:
             return found
-        where = "none is given" if directory is None else f"{str(directory)!r} has no {source.local[0]!r}"
-        missed.append(f"data directory: {where}")
-        mend.append(
-            f"put {', '.join(source.local)} into a directory and name it by --data-dir or {_VARIABLE}"
-        )
+        named = f"into a directory and name it by --data-dir or {_VARIABLE}"
+        mend.append(f"put {', '.join(source.local)} {'beside it, or ' if source.beside else ''}{named}")
     if source.package is not None:
         packaged = _in_package(source.package)
         if isinstance(packaged, Located):
@@ -93,6 +89,30 @@ def locate(source: Source, data_directory: Path | None = None, hub: HubAccess | 
     if not missed:
         raise DataError("the source names no data directory, no package and no hub; give it one of them")
     raise DataError(f"no rows found; {'; '.join(missed)}. {_sentence(mend)}")
+
+
+def _local(source: Source, given: Path | None, missed: list[str]) -> Located | None:
+    """The files of `source.local`: where it is told, beside the task's file, where the variable says.
+
+    What is named for this run comes first; what lies beside the file belongs to it more than what the
+    environment names for every task.
+    """
+    if given is not None or source.beside is None:
+        directory = data_directory_of(given)
+        found = None if directory is None else _in_directory(directory, source.local)
+        if found is not None:
+            return found
+        where = "none is given" if directory is None else f"{str(directory)!r} has no {source.local[0]!r}"
+        missed.append(f"data directory: {where}")
+    if source.beside is None:
+        return None
+    found = _in_directory(source.beside, source.local)
+    if found is None:
+        missed.append(f"beside the task's file: {str(source.beside)!r} has no {source.local[0]!r}")
+        if given is None and (directory := data_directory_of(None)) is not None:
+            found = _in_directory(directory, source.local)
+            missed.append(f"data directory: {str(directory)!r} has no {source.local[0]!r}")
+    return found
 
 
 def _sentence(mend: list[str]) -> str:
@@ -135,7 +155,8 @@ def _in_directory(directory: Path, patterns: tuple[str, ...]) -> Located | None:
     for pattern in patterns:
         if Path(pattern).is_absolute() or ".." in Path(pattern).parts:
             raise DataError(
-                f"path {pattern!r} of a source leaves the data directory; make it relative to that"
+                f"path {pattern!r} of a source leaves the data directory; put the rows into that directory or "
+                "one below it, and write the path from there"
             )
         matched = _matches(directory, pattern)
         files += matched

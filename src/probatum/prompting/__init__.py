@@ -6,7 +6,7 @@ from probatum.prompting.fewshot import ShotPool, content_key
 from probatum.prompting.forms import ChatPrompt, CompletionPrompt
 from probatum.prompting.plan import Plan, plan_item
 from probatum.prompting.scored import OptionsPrompt, TextPrompt
-from probatum.prompting.templates import check_template, render
+from probatum.prompting.templates import check_template, names_read, render
 
 __all__ = [
     "ChatPrompt",
@@ -17,6 +17,7 @@ __all__ = [
     "TextPrompt",
     "check_template",
     "content_key",
+    "names_read",
     "plan_item",
     "render",
 ]

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 import jinja2
+import jinja2.meta
 
 from probatum.core.errors import ProtocolError
 
-__all__ = ["check_template", "render"]
+__all__ = ["check_template", "names_read", "render"]
 
 _ENVIRONMENT = jinja2.Environment(
     undefined=jinja2.StrictUndefined,
@@ -29,6 +30,19 @@ def _compiled(template: str) -> jinja2.Template:
 def check_template(template: str) -> None:
     """Raises `ProtocolError` if the template cannot be parsed."""
     _compiled(template)
+
+
+def names_read(template: str) -> frozenset[str]:
+    """The names that a template takes from its item.
+
+    Raises:
+        ProtocolError: the template does not parse.
+
+    >>> sorted(names_read("{{ question }}{% for one in choices %}{{ one }}{% endfor %}"))
+    ['choices', 'question']
+    """
+    check_template(template)
+    return frozenset(jinja2.meta.find_undeclared_variables(_ENVIRONMENT.parse(template)))
 
 
 def render(template: str, fields: Mapping[str, object]) -> str:

@@ -44,7 +44,11 @@ def audit_run(run: Run, store: Store, tasks: Mapping[str, Task] | None = None) -
 
 def _audited(run: Run, store: Store, record: TaskRun, task: Task | None) -> AuditedTask:
     notes = []
-    protocol = _protocol(record, task)
+    protocol: Protocol | None = None
+    try:
+        protocol = stored_protocol(record, task)
+    except UsageError as error:
+        notes.append(f"without the task's own scorer: {error}")
     if protocol is not None and protocol.digest != record.protocol:
         notes.append("the task's recipe has changed since this run: other readings use today's scorer")
     graded = sum(store.statuses(run.id, record.task).values())
@@ -57,11 +61,3 @@ def _audited(run: Run, store: Store, record: TaskRun, task: Task | None) -> Audi
         counted=END_TO_END if protocol is None else protocol.task.policy.counted,
     )
     return AuditedTask(audit, tuple(notes))
-
-
-def _protocol(record: TaskRun, task: Task | None) -> Protocol | None:
-    """The recipe, where its task is known here."""
-    try:
-        return stored_protocol(record, task)
-    except UsageError:
-        return None

@@ -15,7 +15,7 @@ from typing import Protocol as Interface
 
 from probatum.core.canonical import digest_json
 from probatum.core.errors import ConsentError, Interrupted
-from probatum.core.protocol import SCORED_FORMS, ProgramScorer, Protocol, Task
+from probatum.core.protocol import SCORED_FORMS, ProgramScorer, Protocol
 from probatum.core.records import Item
 from probatum.core.run import Run, RunState, TaskRun
 from probatum.core.status import Status
@@ -34,8 +34,9 @@ from probatum.runner.positions import position_table
 from probatum.runner.preparation import prepare
 from probatum.runner.progress import Progress
 from probatum.runner.repeating import choose, plans_of, second_answers, second_task
-from probatum.runner.resolution import protocol_for, resolve_tasks
+from probatum.runner.resolution import TaskNames, protocol_for, resolve_tasks
 from probatum.runner.result import EvaluatedRun, task_estimates
+from probatum.runner.task_changes import changed_file
 from probatum.scoring.compat_lm_eval import compat_metrics
 from probatum.scoring.rotated import EveryRotation
 from probatum.scoring.tally import answered_share, count_statuses
@@ -73,7 +74,7 @@ class Choices(TypedDict, total=False):
 
 
 def evaluate(
-    tasks: str | Task | Sequence[str | Task],
+    tasks: TaskNames,
     *,
     model: str | Model,
     store: str | Store = DEFAULT_STORE,
@@ -86,7 +87,7 @@ def evaluate(
     the store has, it takes from there. Ctrl-C finishes what is in flight and raises `Interrupted`.
 
     Args:
-        tasks: names (`"humaneval,gsm8k"`), `Task` objects, or both.
+        tasks: names (`"humaneval,gsm8k"`), files (`"my/sums.py"`), `Task` objects, or all of them.
         model: `provider/name`, or a `Model`.
         store: URL of a database, or an open store.
         progress: counters to be read from another thread meanwhile.
@@ -261,6 +262,7 @@ class Evaluation:
     def _summarise(self, run: Run, record: TaskRun, one: Asked, known: Canaries) -> TaskRun:
         """Estimates from the marks that the store holds, and what must be said beside them."""
         task = one.protocol.task
+        changed = changed_file(run, record, self.store)
         empty = emptiness(generations(self.store.samples(run.id, task.name))).note()
         marks = list(self.store.marks(run.id, task.name))
         statuses = count_statuses(marks)
@@ -292,7 +294,11 @@ class Evaluation:
                 "shots": one.shots_shown,
                 "shots_dropped": one.shots_dropped,
                 "positions": [] if places is None else places.plain(),
-                "notes": [*(note for note in (empty, leaning) if note), *_notes(record, one), *known.notes()],
+                "notes": [
+                    *(note for note in (empty, leaning, changed) if note),
+                    *_notes(record, one),
+                    *known.notes(),
+                ],
             },
         )
 

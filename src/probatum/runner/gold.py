@@ -12,6 +12,7 @@ from functools import partial
 from typing import Final
 
 from probatum.core.protocol import SCORED_FORMS, ProgramScorer, Protocol, Scorer
+from probatum.core.raised import described
 from probatum.core.records import Item, Outcome, Response
 from probatum.core.status import Status
 from probatum.runner.pipeline import Pending, guarded
@@ -138,7 +139,7 @@ class GoldChecker:
 
 
 def _told(error: Exception) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())[:200]
+    return described(error)[:200]
 
 
 def _reason(text: str, outcome: Outcome) -> str:

@@ -24,6 +24,7 @@ from probatum.runner.isolation import LazySandbox
 from probatum.runner.options import Options
 from probatum.runner.progress import Progress
 from probatum.runner.result import EvaluatedRun
+from probatum.runner.task_changes import file_origin
 from probatum.scoring import PassesExamples, PassesTests
 from probatum.store import Store
 
@@ -260,6 +261,7 @@ def _file_task(
             **dataset.origin,
             "items_in_set": dataset.count,
             "items_used": dataset.count,
+            **file_origin(task),
             "answers": {
                 "file": str(file.path),
                 "sha256": file.digest,

@@ -25,6 +25,7 @@ from typing import Protocol as Interface
 
 from probatum.core.errors import Interrupted, ModelError, ProbatumError, SandboxError
 from probatum.core.protocol import ProgramScorer, Scorer
+from probatum.core.raised import described
 from probatum.core.records import (
     Execution,
     ExecutionStatus,
@@ -498,7 +499,7 @@ def _checked(one: Pending, outcome: object, scores: Sequence[str]) -> Outcome:
 
 
 def _grader_error(one: Pending, error: Exception | str) -> Outcome:
-    said = error if isinstance(error, str) else f"{type(error).__name__}: {error}"
+    said = error if isinstance(error, str) else described(error)
     return Outcome(
         item_id=one.item.id,
         sample=one.sample,

@@ -19,6 +19,7 @@ from probatum.prompting.rotation import rotations
 from probatum.runner.gold import GoldCheck, GoldChecker
 from probatum.runner.limits import items_within
 from probatum.runner.options import Options
+from probatum.runner.task_changes import file_origin
 
 __all__ = ["Prepared", "prepare"]
 
@@ -155,6 +156,11 @@ def prepare(protocol: Protocol, options: Options, model: Model) -> Prepared:
         recipe={"protocol": canonical(protocol)},
         items=hasher.hexdigest(),
         planned=valid * protocol.samples + broken_items,
-        origin={**dataset.origin, "items_in_set": dataset.count, "items_used": count},
+        origin={
+            **dataset.origin,
+            "items_in_set": dataset.count,
+            "items_used": count,
+            **file_origin(task),
+        },
     )
     return Prepared(protocol, dataset, pool, record, limit, model, golds.found)

@@ -9,7 +9,6 @@ from typing import Any
 
 import msgspec
 
-from probatum.benchmarks import find_task
 from probatum.core.canonical import canonical, digest_json
 from probatum.core.errors import ConsentError, UsageError
 from probatum.core.protocol import FORMS, Protocol, Task
@@ -27,7 +26,9 @@ from probatum.runner.isolation import LazySandbox, consent_message
 from probatum.runner.noise import noise_floor_of
 from probatum.runner.options import Options
 from probatum.runner.progress import Progress
+from probatum.runner.resolution import TaskNames, resolve_tasks, stored_task
 from probatum.runner.result import EvaluatedRun
+from probatum.runner.task_changes import file_origin
 from probatum.store import Store
 
 __all__ = ["StoredModel", "rescore", "stored_protocol"]
@@ -132,12 +133,16 @@ def rescore(
     run: str,
     *,
     store: str | Store,
+    tasks: TaskNames | None = None,
     allow_code_execution: bool = False,
     workers: int | None = None,
     level: float | None = None,
     progress: Progress | None = None,
 ) -> EvaluatedRun:
     """Grades the kept answers of a run with the scorers of today.
+
+    A task is found by its name, one of your own by its file, where that lay. `tasks` are taken in their
+    place: a file that has moved, or the `Task` that was given as an object.
 
     Where the recipe is unchanged the run is written again under its id; else a new run is written,
     and says from which one its answers come.
@@ -154,8 +159,9 @@ def rescore(
         model = StoredModel(
             old.model, capabilities=Capabilities(completion=True, chat=True, reproducible=claimed)
         )
-        tasks = [_stored_task(opened, old, one, model) for one in old.tasks]
-        executing = [one.record.task for one in tasks if one.protocol.task.executes_code]
+        own = _given(tasks, old)
+        stored = [_stored_task(opened, old, one, model, own) for one in old.tasks]
+        executing = [one.record.task for one in stored if one.protocol.task.executes_code]
         if executing and not allow_code_execution:
             raise ConsentError(consent_message(executing))
         chosen = level if level is not None else _number(old.options, "level", Options().level)
@@ -167,7 +173,7 @@ def rescore(
             allow_code_execution=allow_code_execution,
         )
         evaluation = Evaluation(model, opened, sandbox, options, counters, stop)
-        return evaluation.carry_out(_new_run(old, [one.record for one in tasks], options), tasks)
+        return evaluation.carry_out(_new_run(old, [one.record for one in stored], options), stored)
 
 
 def _number(options: Mapping[str, object], name: str, default: float) -> float:
@@ -175,7 +181,18 @@ def _number(options: Mapping[str, object], name: str, default: float) -> float:
     return msgspec.convert(options.get(name, default), float)
 
 
-def _stored_task(store: Store, run: Run, record: TaskRun, model: StoredModel) -> StoredTask:
+def _given(tasks: TaskNames | None, run: Run) -> dict[str, Task]:
+    """The tasks that are given, by name; each must be one of the run's."""
+    own = {} if tasks is None else {task.name: task for task in resolve_tasks(tasks)}
+    names = [record.task for record in run.tasks]
+    if strange := next((name for name in own if name not in names), None):
+        raise UsageError(f"task {strange!r} is none of run {run.id}; it has {', '.join(names)}")
+    return own
+
+
+def _stored_task(
+    store: Store, run: Run, record: TaskRun, model: StoredModel, own: Mapping[str, Task]
+) -> StoredTask:
     graded = sum(store.statuses(run.id, record.task).values())
     if graded != record.planned:
         raise UsageError(
@@ -183,7 +200,7 @@ def _stored_task(store: Store, run: Run, record: TaskRun, model: StoredModel) ->
             "graded; start the same run again to finish it first"
         )
     fields = _fields(record.recipe.get("protocol"))
-    protocol = _protocol(record, fields)
+    protocol = _protocol(record, fields, stored_task(record, own))
     task = _fields(fields.get("task"))
     today = _fields(_fields(canonical(protocol)).get("task"))
     changed = [name for name in (protocol.form, "to_item") if task.get(name) != today.get(name)]
@@ -195,7 +212,12 @@ def _stored_task(store: Store, run: Run, record: TaskRun, model: StoredModel) ->
     samples = StoredSamples(store, run.id, record.task)
     return StoredTask(
         protocol,
-        replace(record, protocol=protocol.digest, recipe={"protocol": canonical(protocol)}),
+        replace(
+            record,
+            protocol=protocol.digest,
+            recipe={"protocol": canonical(protocol)},
+            origin={**record.origin, **file_origin(protocol.task)},
+        ),
         samples,
         model,
         _golds(protocol, record, samples),
@@ -221,17 +243,16 @@ def _golds(protocol: Protocol, record: TaskRun, samples: Iterable[Sample]) -> Go
 
 
 def stored_protocol(record: TaskRun, task: Task | None = None) -> Protocol:
-    """The recipe of a stored task, with the task of today: the one given, or that of its name.
+    """The recipe of a stored task, with the task of today: the one given, or that of its file or its name.
 
     Raises:
         UsageError: there is no task of that name.
     """
-    return _protocol(record, _fields(record.recipe.get("protocol")), task)
+    return _protocol(record, _fields(record.recipe.get("protocol")), task or stored_task(record))
 
 
-def _protocol(record: TaskRun, fields: Mapping[str, Any], task: Task | None = None) -> Protocol:
+def _protocol(record: TaskRun, fields: Mapping[str, Any], task: Task) -> Protocol:
     """The recipe of then, with the task of today; a file's answers are read as what the file holds."""
-    task = task or find_task(record.task)
     answers = record.origin.get("answers")
     if isinstance(answers, Mapping):
         stop = msgspec.convert(answers.get("stop", ()), tuple[str, ...])

@@ -2,42 +2,121 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Literal, TypeVar
 
 from probatum.benchmarks import find_task
 from probatum.core.errors import UsageError
 from probatum.core.protocol import FORMS, SCORED_FORMS, Form, Protocol, Task
 from probatum.core.records import Sampling
+from probatum.core.run import TaskRun
 from probatum.models.seam import Model
 from probatum.runner.cpu_limits import with_cpu_seconds
+from probatum.runner.limits import task_names
 from probatum.runner.options import Options
+from probatum.runner.task_checks import check_task
+from probatum.runner.task_files import is_task_file, load_task_file, trusted
 
 Number = TypeVar("Number", int, float)
+TaskNames = str | os.PathLike[str] | Task | Sequence[str | os.PathLike[str] | Task]
+"""What a user may name tasks by: names by commas, files, objects."""
 
-__all__ = ["protocol_for", "resolve_tasks"]
+__all__ = ["TaskNames", "protocol_for", "resolve_tasks", "stored_task"]
 
 
-def resolve_tasks(tasks: str | Task | Sequence[str | Task]) -> tuple[Task, ...]:
-    """Tasks by name (`"humaneval,gsm8k"`), as objects, or mixed; each once.
+def resolve_tasks(tasks: TaskNames) -> tuple[Task, ...]:
+    """Tasks by name (`"humaneval,gsm8k"`), by file (`"my/sums.py"`), as objects, or mixed; each once.
 
     Raises:
-        UsageError: an unknown name (the nearest is offered), none, or the same task twice.
+        UsageError: an unknown name (the nearest is offered), a file that defines none, a `Task` that cannot be
+            run, none at all, or two tasks of one name.
     """
-    named = [tasks] if isinstance(tasks, (str, Task)) else list(tasks)
+    named = [tasks] if isinstance(tasks, (str, os.PathLike, Task)) else list(tasks)
     found: list[Task] = []
     for one in named:
         if isinstance(one, Task):
+            check_task(one)
             found.append(one)
+        elif isinstance(one, (str, os.PathLike)):
+            found += [task for name in _cut(os.fspath(one)) for task in _by_name(name)]
         else:
-            found += [find_task(name.strip()) for name in one.split(",") if name.strip()]
+            raise UsageError(f"{one!r} is no task: give a name, a file, or a Task")
     if not found:
         raise UsageError(f"no task is named in {tasks!r}; `probatum tasks` lists what there is")
     names = [task.name for task in found]
     if twice := next((name for name in names if names.count(name) > 1), None):
+        places = [str(task.file.path) for task in found if task.name == twice and task.file is not None]
+        if len(set(places)) > 1:
+            raise UsageError(
+                f"{' and '.join(places)} both define a task {twice!r}; give each a name of its own"
+            )
         raise UsageError(f"task {twice!r} is named twice; name it once")
     return tuple(found)
+
+
+def _cut(names: str) -> list[str]:
+    """Names by commas; a file whose name has a comma in it is one name."""
+    return [names] if "," in names and Path(names).is_file() else task_names(names)
+
+
+def _by_name(name: str) -> tuple[Task, ...]:
+    if is_task_file(name):
+        return load_task_file(name)
+    found = find_task(name)
+    check_task(found)
+    return (found,)
+
+
+def stored_task(record: TaskRun, own: Mapping[str, Task] | None = None) -> Task:
+    """The task of today that a run of then belongs to: the one given, that of its file, or that of its name.
+
+    Args:
+        record: of the run.
+        own: tasks by name that come first: those whose file has moved, or that were given as objects.
+
+    Raises:
+        UsageError: there is none; says what to do.
+    """
+    if own is not None and record.task in own:
+        return own[record.task]
+    held = record.origin.get("task_file")
+    if not isinstance(held, Mapping):
+        try:
+            return find_task(record.task)
+        except UsageError as error:
+            raise UsageError(
+                f"{error}. If it is a task of your own, give it again: its file by --task FILE, or "
+                "rescore(tasks=…) in Python"
+            ) from None
+    return _task_of_file(record.task, Path(str(held.get("path"))))
+
+
+def _task_of_file(name: str, path: Path) -> Task:
+    """The task of a file that a store names."""
+    was = f"task {name!r} was defined in {str(path)!r}"
+    try:
+        there, ours = path.is_file(), path.is_file() and trusted(path)
+    except OSError as error:
+        raise UsageError(f"{was}, which cannot be read: {error.strerror}; name a copy: --task FILE") from None
+    if not there:
+        raise UsageError(
+            f"{was}, which is not there any more; put the file back, or name where it is now: --task FILE"
+        )
+    if not ours:
+        raise UsageError(
+            f"{was}, which others own or can write to, and would be executed because a store names it; "
+            f"if it is yours, say so: --task {path}"
+        )
+    found = {task.name: task for task in load_task_file(path)}
+    if name not in found:
+        raise UsageError(
+            f"{was}, which has {', '.join(map(repr, found))} today and no {name!r}; name the file that has it: "
+            "--task FILE"
+        )
+    return found[name]
 
 
 def protocol_for(task: Task, model: Model, options: Options) -> Protocol:

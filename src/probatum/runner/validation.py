@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from probatum.core.errors import ProtocolError
 from probatum.core.protocol import SCORED_FORMS, Form, FormScorer, ProgramScorer, ScoredPrompt, Scorer, Task
+from probatum.core.raised import described
 from probatum.core.records import Item, Outcome, Program, Response
 from probatum.core.status import Status
 from probatum.datasets import Dataset, load_items
@@ -203,7 +204,7 @@ class Grader:
                 except Exception as error:
                     raise ProtocolError(
                         f"the task's {getattr(answer, '__name__', 'answer')!r} fails on item {item.id!r}: "
-                        f"{type(error).__name__}: {error}; mend the task"
+                        f"{described(error)}; mend the task"
                     ) from error
                 yield item, [Response(request="", text=text)]
 
@@ -228,5 +229,4 @@ def _graded(item: Item, grade: Callable[[], Verdict]) -> Verdict | Outcome:
     try:
         return grade()
     except Exception as error:  # noqa: BLE001 - the boundary of graders, ours and others'
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
-        return Outcome(item_id=item.id, sample=0, status=Status.GRADER_ERROR, reason=reason)
+        return Outcome(item_id=item.id, sample=0, status=Status.GRADER_ERROR, reason=described(error))
