@@ -56,7 +56,9 @@ def command(store: str | None, as_json: bool) -> int:
 
 def _rung(rung: Rung) -> str:
     if rung.proven:
-        return "proven: " + ", ".join(check.name for check in rung.checks)
+        held = ", ".join(check.name for check in rung.checks if check.held)
+        state = "weak, proven" if rung.weak else "proven"
+        return f"{state}: {held}" + (f"; not held: {'; '.join(rung.not_held)}" if rung.not_held else "")
     state = "started, not proven" if rung.available else "not available"
     return f"{state}: {rung.reason}" + (f" ({rung.remedy})" if rung.remedy else "")
 

@@ -25,8 +25,10 @@ def consent_message(tasks: Sequence[str]) -> str:
 def describe_isolation(report: IsolationReport) -> str:
     """One line: the level that was proven, or why there is none."""
     if report.level is not None:
-        held = next(len(rung.checks) for rung in report.rungs if rung.name == report.level)
-        return f"{report.level}, proven by {held} checks"
+        rung = next(rung for rung in report.rungs if rung.proven)
+        held = sum(check.held for check in rung.checks)
+        left_open = f"; not held: {'; '.join(rung.not_held)}" if rung.not_held else ""
+        return f"{report.level}, proven by {held} checks{left_open}"
     return "none (" + "; ".join(f"{rung.name}: {rung.reason}" for rung in report.rungs) + ")"
 
 

@@ -50,7 +50,7 @@ class Sandbox:
         self.workers = workers or _processors()
         proven = choose(isolation)
         self._settings = proven.settings
-        self.isolation = self._settings.isolation
+        self.isolation = proven.rung.label
         places = _places(self.workers)
         self._idle: queue.LifoQueue[_Place] = queue.LifoQueue()
         for processor in places[1:]:

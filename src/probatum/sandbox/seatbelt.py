@@ -79,6 +79,9 @@ _WRITES: Final = (
 """Not `file-write*`: flags would make files that nobody can remove, and links may lead out."""
 
 
+_MOST_STEPS: Final = 400  # directories and links on the way to one path; links may lead in a circle
+
+
 class ProfileError(Exception):
     """No profile can be written; says why in one line."""
 
@@ -138,8 +141,19 @@ def _with_links(paths: Iterable[str]) -> list[str]:
     return sorted({one for path in paths for one in (path, os.path.realpath(path))})
 
 
-def _ancestors(paths: Iterable[str]) -> list[str]:
-    return sorted({str(parent) for path in paths for parent in Path(path).parents})
+def passed_on_the_way(path: str) -> list[str]:
+    """Directories and symbolic links that the kernel goes through to reach a path, itself included."""
+    found: list[str] = []
+    waiting = [path]
+    while waiting and len(found) < _MOST_STEPS:
+        whole = Path(waiting.pop())
+        for step in (*reversed(whole.parents), whole):
+            found.append(str(step))
+            if step.is_symlink():
+                target = os.path.normpath(step.parent / step.readlink())
+                waiting.append(str(Path(target) / whole.relative_to(step)))
+                break
+    return found
 
 
 def _rule(what: str, kind: str, paths: Iterable[str]) -> str:
@@ -175,12 +189,13 @@ def profile(interpreter: Interpreter, package: str, work: str | None) -> str:
     code = _with_links((*_SYSTEM_CODE, *interpreter.folders))
     files = _with_links(interpreter.files)
     data = _with_links((*_SYSTEM_DATA, package))
-    literals = _with_links((*_beside(programs), *_DEVICES, *_LINKS))
-    above = _ancestors((*programs, *code, *files, *data, *literals, *([] if work is None else [work])))
+    # what looks for our modules lists the directory above theirs
+    literals = _with_links((*_beside(programs), *_DEVICES, *_LINKS, str(Path(package).parent)))
+    reached = (*programs, *code, *files, *data, *literals, *([] if work is None else [work]))
+    above = sorted({step for path in reached for step in passed_on_the_way(os.path.normpath(path))})
     rules = [
         "(version 1)",
         "(deny default)",
-        f'(import "{_LINKER_RULES.name}")' if _LINKER_RULES.exists() else "",
         "(deny network*)",
         "(deny process-fork)",
         "(deny process-exec*)",
@@ -189,6 +204,7 @@ def profile(interpreter: Interpreter, package: str, work: str | None) -> str:
         "(deny signal)",
         "(deny mach-lookup)",
         "(deny file-write*)",
+        f'(import "{_LINKER_RULES.name}")' if _LINKER_RULES.exists() else "",
         "(allow process-info* (target self))",
         "(allow signal (target self))",
         "(allow sysctl-read" + "".join(f"\n  (sysctl-name {quoted(name)})" for name in _FACTS) + ")",

@@ -126,7 +126,6 @@ class Keeper:
             "TMPDIR": self._folder.work,
         }
         self._limits: Mapping[str, int] = {}
-        self._file_bytes = max(settings["file_bytes"], size)
         self._turn = 1
         self._alive: list[Group] = []
         self._judge = self._started_judge()
@@ -167,6 +166,7 @@ class Keeper:
             "work": self._folder.work,
         }
         program = self._program("candidate", values)
+        self._spools[self._turn].empty()  # whoever had it has ended, and was read before this order came
         files = self._spools[self._turn].files
         command = self._settings["commands"]["candidate"]
         try:
@@ -254,7 +254,7 @@ class Keeper:
                 killed = _exceeded(used, allowed, now - began, idle)
             if killed == "no" and now - looked_at_files >= WINDOW:
                 looked_at_files = now
-                killed = "files" if self._folder.filled(self._file_bytes) else "no"
+                killed = "files" if self._folder.filled(self._limits["RLIMIT_FSIZE"]) else "no"
             if killed != "no":
                 running.group.kill()
             if is_gone(self._host) or os.getppid() != self._parent:

@@ -21,13 +21,15 @@ class Spool:
         self.file, self._size = file, size
 
     def take(self) -> bytes:
-        """What was written, which leaves the file empty."""
-        fcntl.fcntl(self.file, fcntl.F_SETFL, 0)  # O_APPEND and its like would outlive the program
+        """What was written."""
         written = min(os.lseek(self.file, 0, os.SEEK_CUR), self._size)  # a program may move it anywhere
-        text = os.pread(self.file, written, 0) if written else b""
+        return os.pread(self.file, written, 0) if written else b""
+
+    def empty(self) -> None:
+        """For the next program."""
+        fcntl.fcntl(self.file, fcntl.F_SETFL, 0)  # O_APPEND and its like would outlive the program
         os.ftruncate(self.file, 0)
         os.lseek(self.file, 0, os.SEEK_SET)
-        return text
 
 
 class Spools:
@@ -49,6 +51,11 @@ class Spools:
         return cls((made[0], made[1]), size)
 
     def take(self) -> tuple[bytes, bytes]:
-        """What was written to each."""
+        """What was written to each. The judge may do this: Seatbelt would not let it change them."""
         out, err = self._streams
         return out.take(), err.take()
+
+    def empty(self) -> None:
+        """For the next program: the keeper's part, when the judge has taken what the one before wrote."""
+        for stream in self._streams:
+            stream.empty()
