@@ -48,7 +48,7 @@ def to_item(row: Row) -> Item:
     exam = PurePosixPath(row.row_file).name.split(".")[0]
     return Item(
         id=f"{exam}/{row.row_number}",
-        fields={"passage": row.passage or "", "question": row.question},
+        fields={"passage": (row.passage or "").strip(), "question": row.question.strip()},
         choices=tuple(_LABEL.sub("", option, count=1) for option in row.options),
         targets=(row.label,),
         cluster=f"{exam}/{row.passage[:200]}" if row.passage else None,
@@ -61,6 +61,7 @@ ASKED = "{% if passage %}{{ passage }}\n\n{% endif %}Question: {{ question }}"
 TASK = choice_task(
     {"letters": letters(ASKED), "chat": chat(ASKED)},
     name="agieval",
+    version=2,
     summary="exams of people with options, in English and Chinese",
     citation="Zhong et al. 2023, arXiv:2304.06364",
     source=SOURCE,

@@ -50,6 +50,7 @@ TASK = choice_task(
         "chat": chat("{{ question }}"),
     },
     name="mmlu",
+    version=2,
     summary="four-option questions of 57 subjects, five examples of the subject shown",
     citation="Hendrycks et al. 2021, arXiv:2009.03300",
     source=Source(local=("mmlu/test/*.csv",), columns=COLUMNS),

@@ -31,7 +31,7 @@ def to_item(row: Row) -> Item:
     """The field is the stratum."""
     return Item(
         id=str(row.question_id),
-        fields={"question": row.question, "category": row.category},
+        fields={"question": row.question.strip(), "category": row.category},
         choices=row.options,
         targets=(LABELS[row.answer_index],),
         stratum=row.category,
@@ -47,6 +47,7 @@ TASK = choice_task(
         ),
     },
     name="mmlu_pro",
+    version=2,
     summary="questions with up to ten options, in fourteen fields",
     citation="Wang et al. 2024, arXiv:2406.01574",
     source=SOURCE,

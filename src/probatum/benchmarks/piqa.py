@@ -43,6 +43,7 @@ TASK = choice_task(
         "chat": chat("Which way reaches the goal?\n\n{{ goal }}"),
     },
     name="piqa",
+    version=2,
     summary="which of two ways reaches the goal",
     citation="Bisk et al. 2019, arXiv:1911.11641",
     source=SOURCE,

@@ -44,6 +44,9 @@ class OptionsPrompt:
     likelihood is divided by in PMI (Holtzman et al. 2021, arXiv:2104.08315)."""
     labels: tuple[str, ...] = LABELS
     scoring: Scoring = DEFAULT_SCORING
+    strip: bool = True
+    """Whether options are shown and scored without white space at their ends: of 1,000 items of HellaSwag 483
+    have an option that begins with one blank too many, which costs it a token of its own."""
     lm_eval: OptionsPrompt | None = None
     """How lm-eval's task of this name asks, where it asks otherwise."""
 
@@ -57,8 +60,8 @@ class OptionsPrompt:
         return ()
 
     def for_compat(self, compat: Literal["lm_eval"]) -> OptionsPrompt:  # noqa: ARG002 - there is one
-        """As lm-eval asks; what it scores without the question follows an empty prompt."""
-        asked = self.lm_eval or self
+        """As lm-eval asks: options as they stand; what it scores without the question follows nothing."""
+        asked = replace(self.lm_eval or self, strip=False)
         return asked if asked.unconditional is None else replace(asked, unconditional="")
 
     def render(self, item: Item, shots: Sequence[Item], system: str | None) -> str:
@@ -104,7 +107,10 @@ class OptionsPrompt:
             raise ProtocolError(
                 f"item {item.id!r} has {len(item.choices)} options and only {len(self.labels)} labels"
             )
-        return {**view(item), "labels": self.labels[: len(item.choices)]}
+        return {**view(item), "choices": self._choices(item), "labels": self.labels[: len(item.choices)]}
+
+    def _choices(self, item: Item) -> tuple[str, ...]:
+        return tuple(choice.strip() for choice in item.choices) if self.strip else item.choices
 
     def _shot(self, item: Item) -> Mapping[str, object]:
         options = {str(option["label"]): option for option in self._options(item)}
@@ -123,7 +129,7 @@ class OptionsPrompt:
                 raise ProtocolError(f"item {item.id!r} has neither options nor a target to score")
             yield {**seen, "choice": item.targets[0], "label": item.targets[0], "place": 0}
             return
-        for place, choice in enumerate(item.choices):
+        for place, choice in enumerate(self._choices(item)):
             yield {**seen, "choice": choice, "label": self.labels[place], "place": place}
 
 

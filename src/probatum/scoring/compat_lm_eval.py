@@ -23,7 +23,7 @@ __all__ = ["LmEvalCorpus", "LmEvalMean", "compat_metrics"]
 DENOMINATOR = "scored, as lm-eval counts"
 
 TIES = "lm-eval's rule: the first of tied options wins, and items with an option twice count"
-CHARACTERS = "lm-eval's rule: divided by characters, where the paper says bytes"
+CHARACTERS = "lm-eval's rule: divided by characters, white space at the ends included"
 POOLED = "lm-eval's rule: the standard error of a group pools the variances within its parts"
 BEGINNING = (
     "lm-eval's rule: where the tokenizer adds a beginning token, that token is scored after itself, in the "

@@ -120,7 +120,8 @@ class OptionLikelihood:
     def _values(
         self, item: Item, responses: Sequence[Response], sums: Sequence[float]
     ) -> Mapping[Normalisation, Sequence[float]]:
-        options = list(zip(sums, responses, item.choices, strict=False))
+        asked = [choice.strip() if self.rules == "probatum" else choice for choice in item.choices]
+        options = list(zip(sums, responses, asked, strict=False))
         values: dict[Normalisation, Sequence[float]] = {"sum": [total for total, _, _ in options]}
         if self.of == "texts":
             values["per_token"] = [total / len(found.logprobs or (0.0,)) for total, found, _ in options]
