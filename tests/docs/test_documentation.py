@@ -1,4 +1,7 @@
-"""What the README and the docs show runs as shown: `console` blocks by the shell, `python` blocks here."""
+"""What the README and the docs show runs as shown: `console` blocks by the shell, `python` blocks here.
+
+A block under a line that is a file's name (`sums.py`:) is written to that file, and not run.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,9 @@ PAGES = [
     *sorted((ROOT / "docs").glob("*.md")),
     *sorted((ROOT / "docs" / "decisions").glob("*.md")),
 ]
-BLOCK = re.compile(r"^```(console|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(
+    r"(?:^`(?P<file>[\w.-]+)`:\n\n)?^```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
+)
 COMMAND = re.compile(r"^\$ (.*(?:\\\n.*)*)", re.MULTILINE)
 STATUS = re.compile(r"#\s*exit status (\d+)\s*$")
 
@@ -30,6 +35,7 @@ class Block:
     page: Path
     kind: str
     text: str
+    file: str | None = None
 
     @property
     def local(self) -> bool:
@@ -37,7 +43,12 @@ class Block:
 
 
 def blocks(page: Path) -> list[Block]:
-    return [Block(page, kind, text) for kind, text in BLOCK.findall(page.read_text(encoding="utf-8"))]
+    found = BLOCK.finditer(page.read_text(encoding="utf-8"))
+    return [
+        Block(page, one["kind"], one["text"], one["file"])
+        for one in found
+        if one["file"] is not None or one["kind"] in ("console", "python")
+    ]
 
 
 @pytest.fixture(autouse=True)
@@ -85,7 +96,9 @@ def test_everything_that_a_page_shows_runs(
     module = type(sys)(f"page_{page.stem.replace('-', '_')}")  # functions of a page have a module to live in
     monkeypatch.setitem(sys.modules, module.__name__, module)
     for number, block in enumerate(blocks(page)):
-        if block.kind == "python" and ">>> " in block.text:
+        if block.file is not None:
+            (tmp_path / block.file).write_text(block.text, encoding="utf-8")
+        elif block.kind == "python" and ">>> " in block.text:
             test = doctest.DocTestParser().get_doctest(block.text, module.__dict__, page.stem, str(page), 0)
             assert doctest.DocTestRunner(verbose=False).run(test, clear_globs=False).failed == 0
         elif block.kind == "python":
