@@ -52,6 +52,7 @@ LISTED: Final = 10
 
 MARKS_PER_PAGE: Final = 2000
 SAMPLES_PER_PAGE: Final = 100
+STATUSES: Final[Mapping[str, Status]] = {status.value: status for status in Status}
 DIGESTS_PER_PAGE: Final = 20_000
 """Rows fetched at a time: what streaming keeps in memory."""
 
@@ -302,15 +303,11 @@ class SQLStore:
         columns = (outcomes.c.item_id, outcomes.c.status, outcomes.c.scores, items.c.cluster, items.c.stratum)
         query = select(*PLACE, *columns).join(items, items.c.digest == outcomes.c.item)
         for rows in self._pages(query.where(outcomes.c.task == _task(run, task)), MARKS_PER_PAGE):
-            for row in rows:
-                yield Mark(
-                    item_id=row.item_id,
-                    sample=row.sample,
-                    status=Status(row.status),
-                    scores=unpack(dict[str, float], row.scores),
-                    cluster=row.cluster,
-                    stratum=row.stratum,
-                )
+            read: dict[bytes, dict[str, float]] = {}  # most samples have one of a few scores
+            for _, sample, _, item_id, status, scores, cluster, stratum in rows:
+                if (known := read.get(scores)) is None:
+                    known = read[scores] = unpack(dict[str, float], scores)
+                yield Mark(item_id, sample, STATUSES[status], known, cluster, stratum)
 
     def item_digests(self, run: str, task: str) -> dict[str, str]:
         """Item id → digest of the item, in the order of the items."""
