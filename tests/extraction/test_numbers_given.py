@@ -133,7 +133,7 @@ GIVEN: list[tuple[str, str | None]] = [
     ("\\boxed{\\approx 5}", "5"),
     ("\\boxed{5 \\text{ or } 6}", None),
     ("\\boxed 5", "5"),
-    ("\\boxed{five}", None),
+    ("\\boxed{five}", "5"),
     ("#### 5", "5"),
     ("####5", "5"),
     ("#### $5", "5"),
@@ -144,7 +144,7 @@ GIVEN: list[tuple[str, str | None]] = [
     ("### 5", "5"),
     ("#### Answer: 5", "5"),
     ("#### 5\n#### 5", "5"),
-    ("Answer: five", None),
+    ("Answer: five", "5"),
     ("The answer is 5th", "5"),
     ("Answer: 5th", "5"),
     ("The 5th person has 3.", "3"),
@@ -595,3 +595,30 @@ GIVEN: list[tuple[str, str | None]] = [
 def test_the_number_that_is_given_and_no_other(text: str, value: str | None) -> None:
     answer = getattr(find_number(text), "answer", None)
     assert (answer and Fraction(answer)) == (value and Fraction(value)), find_number(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("Answer: five", "5"),
+        ("The answer is twenty-one apples.", "21"),
+        ("#### twelve", "12"),
+        ("Answer: a million dollars", "1000000"),
+        ("Minus two hundred six", "-206"),
+        ("**Final answer:** *seven*", "7"),
+        ("Answer: one of them", None),
+        ("Answer: two thirds", None),
+        ("Answer: two or three", None),
+        ("Answer: two point five", None),
+        ("I like two dogs", None),
+        ("Answer: three four", None),
+        (r"So \boxed{1\frac12}", "1.5"),
+        (r"So \boxed{-2\frac{1}{3}}", "-7/3"),
+        ("Answer: - 5", "-5"),
+        ("Answer:\n- 5", "5"),
+        ("The answer is 16, with 95% confidence.", "16"),
+    ],
+)
+def test_numbers_in_words_and_signs_count_where_an_answer_is_marked(text, answer):
+    found = getattr(find_number(text), "answer", None)
+    assert (found and Fraction(found)) == (answer and Fraction(answer))

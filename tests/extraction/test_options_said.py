@@ -645,3 +645,20 @@ SEVERAL: list[tuple[str, str | None]] = [
 def test_several_options_where_several_may_be_right(text: str, labels: str | None) -> None:
     found = find_option(text, Choices.of("ABCD"), multiple=True)
     assert getattr(found, "answer", None) == labels, found
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("A. No, wait, B.", "B"),
+        ("The answer is (A) if x is positive. As it is negative, the answer is (B).", "B"),
+        ("A and B are incorrect, D is too. The only remaining one is C", "C"),
+        ("A, B and D fail, which leaves us with C.", "C"),
+        ("This follows from a lack of vitamin D", None),
+        ("Hepatitis B", None),
+        ("So they meet at point C.", None),
+        ("Vitamin B is not meant, and the answer is C.", "C"),
+    ],
+)
+def test_conditions_names_and_what_is_left_over(text, label):
+    assert getattr(find_option(text, Choices.of("ABCD")), "answer", None) == label

@@ -115,6 +115,7 @@ _RULED_OUT = re.compile(
 _IS_WRONG = re.compile(
     r"[\s)\]*_`$]{0,6}(?:(?:is|are|was|were|seems?|would be|can be|must be)\b[^.!?\n]{0,20}?"
     r"\b(?:not|never|wrong|incorrect|false|out|eliminated|excluded|ruled|impossible|neither|invalid)\b"
+    r"|(?:is|are|does|do)\s(?:too|as well|likewise)\b"
     r"|(?:is|are|was|were|does|do|ca|could|would|did)n['’]t\b|(?:does|do|did|can|could|would)\s?not\b|fails?\b"
     r"|(?:项|項|选项|選項)?(?:都|均|也|是|为|就)?(?:不|错|錯|排除|有误|无关))",
     re.IGNORECASE,
@@ -152,7 +153,18 @@ def _stands_for_option(folded: str, match: re.Match[str]) -> bool:
         return True
     if label[0].isdecimal() or label[0].islower() or _opens_line(folded, start, stop):
         return False
+    if _NAMES.search(folded, max(0, start - 16), start) is not None:
+        return False
     return label.casefold() not in ARTICLE or TERMINATED.match(folded, stop) is not None
+
+
+_NAMES = re.compile(
+    r"(?<![^\W_])(?:vitamins?|hepatitis|influenza|types?|group|class|grade|plan|fig(?:ure|\.)|table|appendix|section"
+    r"|schedule|factor|protein|complex|points?|lines?|angles?|triangle|side|vertex|sets?|events?|matrix|node|team"
+    r"|player|person|company|country|city|town|car|train|box|urn|bag|machine|pipe|gene|cells?)\s\Z",
+    re.IGNORECASE,
+)
+"""Before a letter that is part of a name: vitamin D, point B."""
 
 
 def _opens_line(folded: str, start: int, stop: int) -> bool:

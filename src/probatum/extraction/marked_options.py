@@ -11,7 +11,7 @@ from probatum.extraction.choices import text_key
 from probatum.extraction.evidence import Extraction, Missing
 from probatum.extraction.labels import Candidate, LabelReader, read_at
 from probatum.extraction.markers import declared_lines, inline_marks
-from probatum.extraction.phrases import names_choice
+from probatum.extraction.phrases import names_choice, on_condition
 from probatum.extraction.reasoning import Visible
 
 __all__ = ["Page", "boxed", "declared", "phrased", "table", "verdicts", "whole"]
@@ -90,6 +90,7 @@ def whole(reader: LabelReader, page: Page) -> list[Candidate] | None:
 def phrased(reader: LabelReader, page: Page) -> list[Candidate] | None:
     """Choices that a phrase calls the answer; those it merely chooses, where they come later or alone."""
     strong = _announced(reader, page, strong=True)
+    strong = [each for each in strong if not on_condition(page.folded, each.end)] or strong
     weak = _announced(reader, page, strong=False)
     last = strong[-1].end if strong else 0
     return [*strong, *(each for each in weak if each.start >= last)] or None

@@ -104,7 +104,8 @@ def _behind() -> re.Pattern[str]:
         rf"""(?P<exp>[eE][-+−]?[0-9]{{1,6}}(?!{WORD}))?
         (?:[ ]?(?P<vulgar>[{"".join(_VULGAR)}])
           |[ ](?P<top>[0-9]{{1,9}})/(?P<under>[0-9]{{1,9}})(?![0-9/.])
-          |\s?\\[dtc]?frac\{{(?P<top2>[0-9]{{1,9}})\}}\{{(?P<under2>[0-9]{{1,9}})\}}
+          |\s?\\[dtc]?frac\s?(?:\{{(?P<top2>[0-9]{{1,9}})\}}\s?\{{(?P<under2>[0-9]{{1,9}})\}}
+             |(?P<top3>[0-9])\s?(?P<under3>[0-9])(?![0-9]))
           |(?:/|[ ]/[ ])(?P<divisor>[0-9]{{1,400}})(?!\.[0-9])
           |(?P<power>\s?(?:[×x*·]|\\times|\\cdot)\s?10\s?(?:(?:\^|\*\*)\s?\{{?(?P<ten>[-−+]?[0-9]{{1,6}})\}}?
              |(?P<raised>[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{{1,6}})))
@@ -274,7 +275,8 @@ def _changed(value: Fraction, following: re.Match[str]) -> Fraction | None:
         return value * Fraction(10) ** shift if abs(shift) <= _DIGITS else None
     if following["vulgar"]:
         return value + Fraction(*_VULGAR[following["vulgar"]])
-    top, under = following["top"] or following["top2"], following["under"] or following["under2"]
+    top = following["top"] or following["top2"] or following["top3"]
+    under = following["under"] or following["under2"] or following["under3"]
     if top:
         return value + Fraction(int(top), int(under)) if int(under) else None
     if following["divisor"]:

@@ -1,4 +1,4 @@
-"""Chinese numerals: 三百二十一, 两千零五, 3.5万, 负七, 百分之二十, 三分之二, 三点五."""
+"""Numerals in words: Chinese (三百二十一, 负七, 百分之二十, 三分之二, 三点五) and English (twenty-one)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from fractions import Fraction
 
-__all__ = ["parse_numeral", "scan_numerals"]
+__all__ = ["leading_words", "parse_numeral", "scan_numerals"]
 
 _DIGIT = {
     "零": 0, "〇": 0, "一": 1, "二": 2, "两": 2, "兩": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7,
@@ -101,3 +101,55 @@ def _integer(text: str) -> int | None:
 def _left_out(unit: int) -> int:
     """The unit that the last digit leaves out: 三百五 is 350, 三十五 is 35."""
     return unit // 10 if unit in {100, 1000} else 1
+
+
+_UNITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven")
+_TEENS = ("twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen")
+_TIES = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_SMALL = {word: value for value, word in enumerate(_UNITS + _TEENS)}
+_TENS = {word: 10 * value for value, word in enumerate(_TIES, 2)}
+_POWERS = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+_WORD = "|".join([*_SMALL, *_TENS, "hundred", *_POWERS])
+_WORDS = re.compile(
+    rf"(?P<sign>(?:minus|negative)\s+)?(?P<words>(?:an?\s+(?=hundred|thousand|million|billion|trillion))?"
+    rf"\b(?:{_WORD})\b(?:(?:[ -]|\s+and\s+)(?:{_WORD})\b){{0,14}})",
+    re.IGNORECASE,
+)
+
+
+def leading_words(text: str) -> tuple[int, int] | None:
+    """The number that English words at the beginning of `text` spell, and where they end.
+
+    >>> leading_words("twenty-one apples"), leading_words("minus a hundred"), leading_words("two three")
+    ((21, 10), (-100, 15), None)
+    """
+    match = _WORDS.match(text)
+    if match is None:
+        return None
+    spoken = re.split(r"[\s-]+", match["words"].lower())
+    value = _spelled([word for word in spoken if word not in ("a", "an", "and")])
+    if value is None:
+        return None
+    return -value if match["sign"] else value, match.end()
+
+
+def _spelled(words: list[str]) -> int | None:
+    """The value of number words; `None` where they are several numbers side by side."""
+    total = group = 0
+    room, hundreds, power = 1000, True, 10**15  # what may follow: a smaller value, a hundred, a smaller power
+    for word in words:
+        if word in _POWERS:
+            if _POWERS[word] >= power:
+                return None
+            power = _POWERS[word]
+            total, group, room, hundreds = total + (group or 1) * power, 0, 1000, True
+        elif word == "hundred":
+            if not hundreds:
+                return None
+            group, room, hundreds = (group or 1) * 100, 100, False
+        else:
+            value = _SMALL.get(word) or _TENS.get(word, 0)
+            if value >= room or (value == 0 and len(words) > 1):
+                return None
+            group, room = group + value, 10 if word in _TENS else 1
+    return total + group

@@ -110,7 +110,7 @@ def _decide(reader: LabelReader, page: Page, found: list[Candidate]) -> Found:
 
 def _corrected_by(reader: LabelReader, page: Page, last: Candidate) -> Candidate | None:
     """Another label, where words behind the candidate take it back (`The answer is A. No, wait, B.`)."""
-    if last.rule.startswith(LOOSE) or last.rule.startswith("whole"):
+    if last.rule.startswith("whole") or (last.rule.startswith(LOOSE) and last.rule != "loose:line"):
         return None
     another = None
     for start in corrections(page.folded, last.end):

@@ -38,6 +38,18 @@ _CHOICE = (
     ),
 )
 
+_LEFT = (
+    (
+        r"\b(?:only|last|remaining)\s(?:remaining |possible |plausible |viable )?"
+        r"(?:one|possibility|option|choice|answer|letter)(?: left| remaining)?\sis\b"
+    ),
+    (
+        r"\b(?:leaves|leaving)(?: us)?(?: with)?(?: only| just)?(?: option| choice)?"
+        r"(?=[ *_`$(]{1,4}[A-Z0-9][)*_`$]{0,3}(?:[.;!]|,? (?:as|which)\b|\s?(?:\n|$)))"
+    ),
+)
+"""What is left when the others are put aside."""
+
 _NAMED = (
     *_ENGLISH,
     # German, French
@@ -103,7 +115,7 @@ def _alternatives(*patterns: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=2)
 def _choices(strong: bool) -> re.Pattern[str]:
-    return _alternatives(*_NAMED) if strong else _alternatives(*_CHOICE, *_CHOSEN)
+    return _alternatives(*_NAMED) if strong else _alternatives(*_CHOICE, *_CHOSEN, *_LEFT)
 
 
 _ANSWER = (

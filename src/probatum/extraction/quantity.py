@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Literal
 
 from probatum.extraction.boxes import box_stays_open, boxed_in
@@ -11,6 +12,7 @@ from probatum.extraction.characters import fold, sentence_end
 from probatum.extraction.evidence import Ambiguous, Extraction, Found, Missing, answer_of
 from probatum.extraction.markers import ANSWER_MARKERS, declared_lines, inline_marks, own_turn
 from probatum.extraction.numbers import Decimal, Number, is_compound, scan_numbers, show
+from probatum.extraction.numerals import leading_words
 from probatum.extraction.phrases import corrected, corrections, number_phrases, on_condition, renewed
 from probatum.extraction.reasoning import Visible, visible
 
@@ -122,6 +124,9 @@ def _whole(seen: Visible, folded: str, reading: Reading) -> Found | None:
     if len(body) > _LONGEST or len(_SPELLED.findall(body)) > _WORDS:
         return None
     numbers = _scan(folded, 0, len(folded), reading)
+    if not numbers and body[:1].isascii():
+        start = folded.index(body)
+        return _worded(seen, folded, (start, start + len(body)), "whole:number") if body else None
     if len(numbers) != 1 or (folded[: numbers[0].start] + folded[numbers[0].end :]).strip(_DRESS):
         return None
     return _extraction(seen, folded, numbers[0], "whole:number", reading)
@@ -206,6 +211,7 @@ _GOES_ON = re.compile(
 
 _REASON = re.compile(
     r"\b(?:because|since|as|which(?! (?:equals|gives|makes)\b)|where|after|if|when|given|so)\b"
+    r"|\b(?:with|at) (?:\w+ ){0,3}?[0-9.]{1,6}\s?%? (?:confidence|certainty)\b"
     r"|\bi\.e\.|\brounded\b|\bto the nearest\b|\bto \d{1,2} (?:significant|decimal|s\.?f|d\.?p)|因为"
     r"|\((?![0-9.]{1,20}\)\s?[=*+/-])|\[(?!\\)",
     re.IGNORECASE,
@@ -246,7 +252,7 @@ def _payload(seen: Visible, folded: str, span: tuple[int, int], rule: str, readi
         return None
     numbers = _kept(folded, _scan(folded, start, end, reading, marked=True))
     if not numbers:
-        return None
+        return _worded(seen, folded, span, rule)
     end = sentence_end(folded, numbers[0].end, end)
     if (reason := _REASON.search(folded, numbers[0].end, end)) is not None:
         end = reason.start()
@@ -263,6 +269,31 @@ def _payload(seen: Visible, folded: str, span: tuple[int, int], rule: str, readi
         if _ALTERNATIVE.search(between) is None and not is_compound(between, after):
             return _extraction(seen, folded, numbers[0], rule, reading)
     return Ambiguous(tuple(_extraction(seen, folded, each, rule, reading) for each in numbers))
+
+
+_COUNTED = re.compile(
+    r"(?:\s(?!(?:of|or|and|to|that|which|more|less|point|half|halves|quarters?|dozens?|percent|per|pairs?)\b"
+    r"|\w*(?:th|third|fifth)s?\b)[^\W\d_]{1,20}){0,2}",
+    re.IGNORECASE,
+)
+"""What may follow a number in words: what is counted."""
+
+
+def _worded(seen: Visible, folded: str, span: tuple[int, int], rule: str) -> Extraction | None:
+    """A number in English words that is all of what is marked, but for what it counts (`five red apples`)."""
+    direct = _DIRECT.match(folded, *span)
+    start = span[0] if direct is None else direct.end()
+    end = sentence_end(folded, start, span[1])
+    found = leading_words(folded[start:end])
+    if found is None:
+        return None
+    value, length = found
+    counted = _COUNTED.match(folded, start + length, end)
+    rest = folded[start + length if counted is None else counted.end() : end]
+    if rest.strip(_DRESS) or (value == 1 and counted is not None and counted[0]):
+        return None
+    number = Number(Fraction(value), start, start + length)
+    return _extraction(seen, folded, number, rule, DEFAULT)
 
 
 def _after_equals(folded: str, span: tuple[int, int], numbers: list[Number]) -> tuple[int, list[Number]]:
@@ -359,6 +390,8 @@ _BLANK_GROUPS = re.compile(r"(?<![\w.,])[0-9]{1,3}(?: [0-9]{3})+(?![\w,]|\.[0-9]
 def _scan(folded: str, start: int, end: int, reading: Reading, *, marked: bool = False) -> list[Number]:
     """Numbers of a part of the text, at positions of the text."""
     part = folded[start:end]
+    if marked and start and folded[start - 1] != "\n" and (signed := _BLANK_SIGN.match(part)) is not None:
+        part = f"{part[: signed.start('sign')]} -{part[signed.end() :]}"  # `Answer: - 5` begins no list
     if marked:
         part = _BLANK_GROUPS.sub(lambda match: match[0].replace(" ", "\u00a0"), part)
     found = scan_numbers(part, reading.decimal, chinese=reading.chinese)

@@ -8,11 +8,20 @@ from fractions import Fraction
 from math import comb, factorial, gcd, lcm, prod
 from typing import Final
 
-from probatum.scoring.math.forms import ONE, PI, ZERO, Atom, Form, function, rational_factors
+from probatum.scoring.math.forms import IMAGINARY, ONE, PI, ZERO, Atom, Form, function, rational_factors
 from probatum.scoring.math.forms import E as EULER
 from probatum.scoring.math.numeric import real_value
 
-__all__ = ["FUNCTIONS", "absolute", "binomial", "double_factorial", "factorial_of", "logarithm", "root"]
+__all__ = [
+    "FUNCTIONS",
+    "absolute",
+    "binomial",
+    "double_factorial",
+    "factorial_of",
+    "logarithm",
+    "power",
+    "root",
+]
 
 _LARGEST_FACTORIAL = 2_200
 """Its factorial has 21,000 bits."""
@@ -239,8 +248,18 @@ _KNOWN_ARCS: Final = {
 }
 
 
+def power(base: Form, exponent: Form) -> Form:
+    """`base` to any power; e to a multiple of iπ is worked out."""
+    if base == EULER and exponent.constant is None:
+        angle = -(IMAGINARY * exponent)
+        only = angle.single
+        if only is not None and Form({only[0]: Fraction(1)}) == PI:
+            return _cosine(angle) + IMAGINARY * _sine(angle)
+    return base.raised(exponent)
+
+
 def _exponential(form: Form) -> Form:
-    return EULER.raised(form)
+    return power(EULER, form)
 
 
 def _hyperbolic(sign: int) -> Callable[[Form], Form]:

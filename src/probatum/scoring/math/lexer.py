@@ -70,6 +70,14 @@ _COMMANDS: Final = (
 )
 _LOST_LEFT: Final = re.compile(r"\\le(?=\s?[(\[].*\\right)", re.DOTALL)
 _CIRCLED: Final = re.compile(r"\\textcircled\s?\{(\d{1,2})\}")
+_INFIX: Final = re.compile(
+    r"\{(?P<top>(?:[^{}\\]|\\(?!over\b|choose\b)[a-zA-Z]+){1,60})\\(?P<name>choose|over)(?![a-zA-Z])"
+    r"(?P<under>[^{}]{1,60})\}"
+)
+"""Plain TeX: `{5 \\choose 2}`, `{1 \\over 2}`."""
+_INFIX_NAMES: Final = {"choose": "\\binom", "over": "\\frac"}
+_ABOUT: Final = re.compile(r"^\s*\\(?:approx|simeq|thickapprox)(?![a-zA-Z])\s*(?=[-+\d.\\])")
+"""Before a number alone, which is compared as it is written."""
 _DELIMITERS: Final = re.compile(r"\\[()\[\]]|(?<!\\)\$+")
 _AMOUNT: Final = re.compile(
     r"^\s*([-+]?)\s*\$\s*(?=\d[\d,.]*\s*$)|^\s*([-+]?)\s*\$\s*(?=[\d,.]+(?:\s[a-z ]+)?$)"
@@ -101,7 +109,10 @@ def clean(text: str) -> str:
             text = _LOST_LEFT.sub(r"\\left", text, count=1)
         if "\\textcircled" in text:
             text = _CIRCLED.sub(r"\\text{circled\1}", text)
+        if "\\choose" in text or "\\over" in text:
+            text = _INFIX.sub(lambda m: f"{_INFIX_NAMES[m['name']]}{{{m['top']}}}{{{m['under']}}}", text)
         text = _DELIMITERS.sub(" ", text)
+        text = _ABOUT.sub("", text, count=1)
     text = text.strip().strip("*`").strip()
     if "." in text or "\\dot" in text:
         text = _periodic(text)

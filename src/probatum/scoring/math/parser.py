@@ -17,6 +17,7 @@ from probatum.scoring.math.functions import (
     binomial,
     double_factorial,
     factorial_of,
+    power,
     root,
 )
 from probatum.scoring.math.lexer import Token, Unreadable
@@ -388,7 +389,7 @@ class Parser(Cursor):
         form = form_of(exponent)
         if isinstance(value, Matrix):
             return matrix_power(value, form.integer)
-        return Scalar(form_of(value).raised(form if sign > 0 else -form))
+        return Scalar(power(form_of(value), form if sign > 0 else -form))
 
     def _factorial(self, form: Form) -> Value:
         """`n!` and the double factorial `n!!`."""

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
-from probatum.scoring.math.forms import TooLarge, counted
+from probatum.extraction.numerals import leading_words
+from probatum.scoring.math.forms import Form, TooLarge, counted
 from probatum.scoring.math.lexer import Unreadable, clean, tokens_of
 from probatum.scoring.math.parser import Parser
 from probatum.scoring.math.regions import EVERYTHING, NOTHING
@@ -45,6 +46,12 @@ _DATE: Final = re.compile(
     rf"{_YEAR}-{_MONTH}-{_DAY}|{_YEAR}/{_MONTH}/{_DAY}|{_DAY}/{_DAY}/{_YEAR}|{_YEAR}年.{{0,12}}|{_MONTH}月{_DAY}[日号]?"
 )
 """A date is no difference and no quotient."""
+_CONGRUENCE: Final = re.compile(
+    r"(?:(?P<name>[a-zA-Z])\s*\\equiv(?:\{\})?\s*)?(?P<rest>-?\d{1,40})\s*"
+    r"(?:\\pmod\s*\{?|\(?\s*(?:\\(?:text|mathrm|operatorname)\{\s*mod\s*\}|\\[bm]?mod|mod)(?:\\?\s)*\{?)\s*"
+    r"(?P<modulus>\d{1,40})\s*[})]*"
+)
+"""`x \\equiv 5 \\pmod 7`: a class of integers, whatever member is named."""
 _MARKUP: Final = re.compile(
     r"\\(?:text|textbf|textit|textrm|mbox|mathrm|mathbf|mathit|operatorname|boxed|left|right|quad|qquad|displaystyle)"
     r"(?![a-zA-Z])|\\[,;:! ]|[{}()\[\]\s~$*]|(?<!\d)[.,]|[.,](?!\d)|(?<![\w)}\]])['\"]|['\"](?=\w)"
@@ -108,11 +115,20 @@ def read_answer(text: str) -> Answer:
 
 
 def _known(letters: str, writing: str) -> Value | None:
-    """Words that name a set, and dates."""
+    """Words that name a set or a number, congruences, and dates."""
     if letters in _EVERYTHING:
         return EVERYTHING
     if letters in _NOTHING:
         return NOTHING
+    if (congruence := _CONGRUENCE.fullmatch(writing)) is not None:
+        modulus = int(congruence["modulus"])
+        rest = int(congruence["rest"]) % modulus if modulus else int(congruence["rest"])
+        return Text(f"{congruence['name'] or ''}≡{rest} mod {modulus}")
+    if writing[:1].isalpha() or writing[:1] == "\\":
+        words = _MARKED.sub(r"\1", writing).strip()
+        spelled = leading_words(words)
+        if spelled is not None and spelled[1] == len(words):
+            return Scalar(Form.of(spelled[0]))
     return Text(letters) if _DATE.fullmatch(writing) else None
 
 
