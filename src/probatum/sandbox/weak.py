@@ -278,7 +278,8 @@ import ctypes, os
 def safe():
     if os.path.exists("/proc/self"):
         return sum(name.isdigit() for name in os.listdir("/proc")) <= 1
-    return ctypes.CDLL(None).proc_listallpids(None, 0) <= 1
+    count = getattr(ctypes.CDLL(None), "proc_listallpids", None)
+    return count is None or count(None, 0) <= 1
 """,
     ),
     Probe(

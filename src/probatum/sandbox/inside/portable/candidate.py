@@ -15,6 +15,7 @@ from probatum.sandbox.inside import OPEN_FILES, candidate
 from probatum.sandbox.inside.frames import Wire
 
 SAME_FOR_ALL: Final = {"RLIMIT_NOFILE": OPEN_FILES, "RLIMIT_CORE": 0, "RLIMIT_MEMLOCK": 0}
+CONNECTION: Final = 3  # the first after the standard descriptors, as on Linux
 NOT_OURS: Final = "RLIMIT_NPROC"  # it would count all processes of the user
 
 
@@ -53,12 +54,18 @@ def start(preload: list[str]) -> None:
 def main(settings: dict[str, Any]) -> None:
     """Runs one program and ends; what it used until it was ready, in seconds, is what it says first."""
     start(settings["preload"])
-    wire = Wire(_socket.socket(fileno=settings["wire"]))
+    ready: int = settings["ready"]
+    if ready == CONNECTION:
+        ready = os.dup(ready)
+    if settings["wire"] != CONNECTION:
+        os.dup2(settings["wire"], CONNECTION, inheritable=False)
+        os.close(settings["wire"])
+    wire = Wire(_socket.socket(fileno=CONNECTION))
     restrict(settings["limits"])
     for name in [name for name in sys.modules if name.partition(".")[0] == "probatum"]:
         del sys.modules[name]
-    os.write(settings["ready"], repr(time.process_time()).encode())
-    os.close(settings["ready"])
+    os.write(ready, repr(time.process_time()).encode())
+    os.close(ready)
     try:
         candidate.run(wire, settings["work"])
     finally:

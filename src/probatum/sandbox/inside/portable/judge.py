@@ -12,7 +12,7 @@ import traceback
 from typing import Any
 
 from probatum.sandbox.inside import JUDGE_DIGITS, JUDGE_MEMORY
-from probatum.sandbox.inside.execution import Source, execute
+from probatum.sandbox.inside.execution import CrashedError, Source, execute
 from probatum.sandbox.inside.frames import GoneError, Wire
 from probatum.sandbox.inside.judge import Bench
 from probatum.sandbox.inside.portable.candidate import start
@@ -33,7 +33,11 @@ def main(settings: dict[str, Any]) -> None:
         first, second = (Spools((out, err), settings["output_bytes"]) for out, err in settings["spools"])
         bench = Bench()
         source = Source(Channel(_socket.socket(fileno=settings["keeper"])), (first, second))
-        source.fill()
+        try:
+            source.fill()
+        except CrashedError as error:
+            wire.send({"failed": str(error).removeprefix("crashed ")})
+            return
         gc.freeze()
         wire.send({"ready": True})
         while True:

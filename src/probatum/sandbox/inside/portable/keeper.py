@@ -27,6 +27,7 @@ from probatum.sandbox.inside.portable.spool import Spools
 IDLE: Final = 2.0  # times the CPU limit: how long a program may do nothing
 WINDOW: Final = 0.25  # seconds of one window
 BUSY: Final = 0.015  # CPU seconds in a window: more than a clock of hundredths shows by accident
+FILES: Final = 0.05  # seconds between two looks at the work directory, more where one takes long
 LOOK: Final = 0.02  # seconds between two looks: memory can grow by a hundred megabytes meanwhile
 START_SECONDS: Final = 60.0  # a candidate that is not ready by then is given up
 
@@ -234,7 +235,8 @@ class Keeper:
         return {**limits, "RLIMIT_FSIZE": max(limits["RLIMIT_FSIZE"], self._settings["output_bytes"])}
 
     def _watch(self, running: Candidate, allowed: Allowed) -> Ended:
-        began = looked_at_files = time.monotonic()
+        began = time.monotonic()
+        next_look_at_files = began + FILES
         judge_began = self._cpu_of_judge()
         idleness = Idleness()
         killed = "no"
@@ -252,9 +254,10 @@ class Keeper:
             if killed == "no":
                 idle = idleness.seconds(used.cpu, now - began) - (self._cpu_of_judge() - judge_began)
                 killed = _exceeded(used, allowed, now - began, idle)
-            if killed == "no" and now - looked_at_files >= WINDOW:
-                looked_at_files = now
+            if killed == "no" and now >= next_look_at_files:
                 killed = "files" if self._folder.filled(self._limits["RLIMIT_FSIZE"]) else "no"
+                after = time.monotonic()
+                next_look_at_files = after + max(FILES, 10 * (after - now))
             if killed != "no":
                 running.group.kill()
             if is_gone(self._host) or os.getppid() != self._parent:
