@@ -51,6 +51,10 @@ class Sample:
         self._reason: str | None = None
         self._start = time.monotonic()
 
+    def anew(self) -> Sample:
+        """The same sample before its first token."""
+        return Sample(self._request, self.prompt)
+
     @property
     def position(self) -> int:
         """Where the last token stands."""

@@ -43,20 +43,52 @@ def generate(network: Network, samples: Sequence[Sample], speller: Speller) -> I
     """Generates every sample; yields their responses as they end.
 
     Prompts are taken in the order of their tokens: what one shares with the one before is not computed again.
+    Where memory runs out, fewer samples advance together, and those that were under way begin again.
+
+    Raises:
+        ModelError: memory runs out even for one sample.
     """
-    waiting: dict[tuple[int, ...], list[Sample]] = {}
+    waiting = dict(enumerate(samples))
+    together = ROWS
+    while waiting:
+        numbers = list(waiting)
+        try:
+            begun = [waiting[number].anew() for number in numbers]
+            for place, response in _generate(network, begun, speller, together):
+                del waiting[numbers[place]]
+                yield response
+        except (RuntimeError, MemoryError) as error:
+            network.shrink(error)
+            together = max(1, together // 2)
+
+
+def _generate(
+    network: Network, samples: Sequence[Sample], speller: Speller, together: int
+) -> Iterator[tuple[int, Response]]:
+    """Each sample's number and response."""
+    numbers = {id(sample): number for number, sample in enumerate(samples)}
+    ended = (
+        _packed(network, samples, speller, together) if network.packed else _each(network, samples, speller)
+    )
+    for sample in ended:
+        yield numbers[id(sample)], sample.response()
+
+
+def _by_prompt(samples: Sequence[Sample]) -> dict[tuple[int, ...], list[Sample]]:
+    found: dict[tuple[int, ...], list[Sample]] = {}
     for sample in samples:
-        waiting.setdefault(tuple(sample.prompt), []).append(sample)
-    if not network.packed:
-        for prompt in sorted(waiting):
-            for sample in waiting[prompt]:
-                yield _alone(network, sample, speller)
-        return
+        found.setdefault(tuple(sample.prompt), []).append(sample)
+    return found
+
+
+def _packed(network: Network, samples: Sequence[Sample], speller: Speller, together: int) -> Iterator[Sample]:
+    """Samples as they end, up to `together` of them under way."""
+    waiting = _by_prompt(samples)
     prompts = _Prompts(network)
     queue = sorted(waiting, reverse=True)
     active: list[_Cohort] = []
     while queue or active:
-        while queue and (room := ROWS - sum(len(cohort.samples) for cohort in active)) > 0:
+        while queue and (room := together - sum(len(cohort.samples) for cohort in active)) > 0:
             prompt = queue[-1]
             kept, logits = prompts.compute(prompt)
             taken, rest = waiting[prompt][:room], waiting[prompt][room:]
@@ -64,7 +96,7 @@ def generate(network: Network, samples: Sequence[Sample], speller: Speller) -> I
             if not rest:
                 queue.pop()
             going = [sample for sample in taken if not sample.accept(logits, speller)]
-            yield from (sample.response() for sample in taken if sample not in going)
+            yield from (sample for sample in taken if sample not in going)
             if going:
                 active.append(_Cohort(kept, len(prompt), going))
         if active:
@@ -108,8 +140,8 @@ class _Prompts:
         return kept, self._logits
 
 
-def _step(network: Network, active: Sequence[_Cohort], speller: Speller) -> Iterator[Response]:
-    """One more token for every sample."""
+def _step(network: Network, active: Sequence[_Cohort], speller: Speller) -> Iterator[Sample]:
+    """One more token for every sample; yields those that end."""
     tokens = np.array([sample.token for cohort in active for sample in cohort.samples])
     positions = np.array([sample.position for cohort in active for sample in cohort.samples])
     hidden = network.rows(tokens, positions, _Step(active))
@@ -120,7 +152,7 @@ def _step(network: Network, active: Sequence[_Cohort], speller: Speller) -> Iter
         going = []
         for place, sample in enumerate(cohort.samples):
             if sample.accept(logits[row], speller):
-                yield sample.response()
+                yield sample
             else:
                 going.append(place)
             row += 1
@@ -215,19 +247,28 @@ def _roomier(held: torch.Tensor | None, like: torch.Tensor, place: int) -> torch
     return grown
 
 
-def _alone(network: Network, sample: Sample, speller: Speller) -> Response:
-    """By the model's own code and cache, one sample at a time."""
-    tokens, cache = list(sample.prompt), None
+def _each(network: Network, samples: Sequence[Sample], speller: Speller) -> Iterator[Sample]:
+    """One sample after the other, by the model's own code: nothing hangs on the company."""
+    for _, alike in sorted(_by_prompt(samples).items()):
+        for sample in alike:
+            _alone(network, sample, speller)
+            yield sample
+
+
+def _alone(network: Network, sample: Sample, speller: Speller) -> None:
+    """With the model's own cache; a model that hands none out computes the whole text for every token."""
+    text, tokens, cache = list(sample.prompt), list(sample.prompt), None
     with torch.inference_mode():
         while True:
             output = network.model(
                 input_ids=torch.tensor([tokens], device=network.device),
-                cache=cache,
-                use_cache=True,
+                use_cache=network.hands_out_cache,
+                **({"cache": cache} if network.hands_out_cache else {}),
                 **network.only(1),
             )
             network.computed += len(tokens)
-            cache = output.cache
             if sample.accept(output.logits[0, -1].float().cpu().numpy(), speller):
-                return sample.response()
-            tokens = [sample.token]
+                return
+            text.append(sample.token)
+            cache = getattr(output, "cache", None)
+            tokens = text if cache is None else [sample.token]

@@ -40,6 +40,8 @@ class Head:
     bias: torch.Tensor | None = None
     cap: float | None = None
     """Logits are squashed into (-cap, cap) by tanh."""
+    factor: float = 1.0
+    """What logits are multiplied by (Cohere's `logit_scale`; Granite divides by `logits_scaling`)."""
 
     def logits(self, hidden: torch.Tensor) -> torch.Tensor:
         """(rows, vocabulary), in single precision."""
@@ -82,4 +84,6 @@ class Head:
 
     def _capped(self, logits: torch.Tensor) -> torch.Tensor:
         logits = logits.float()
+        if self.factor != 1.0:
+            logits = logits * self.factor
         return logits if self.cap is None else torch.tanh(logits / self.cap) * self.cap

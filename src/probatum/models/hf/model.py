@@ -80,7 +80,9 @@ class HFModel:
         self._vocabulary = HFVocabulary(tokenizer, special=settings.special_tokens)
         self._context = _context(model, settings, files.name)
         budget = settings.batch_tokens or (CPU_BUDGET if device == "cpu" else GPU_BUDGET)
-        self.network = Network(model, budget=budget, attention=settings.attention)
+        self.network = Network(
+            model, budget=budget, attention=settings.attention, context_tokens=self._context
+        )
         template = tokenizer.chat_template
         if isinstance(template, dict):  # several, by name
             template = template.get("default")

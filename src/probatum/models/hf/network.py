@@ -37,6 +37,26 @@ FLUSH_PASSES: Final = 16
 
 LEAST_BUDGET: Final = 16
 
+AHEAD_TOKENS: Final = 8
+"""Tokens behind a place that must not change what is predicted there."""
+
+FAILURES: Final = (
+    AttributeError,
+    IndexError,
+    KeyError,
+    NotImplementedError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
+"""What a model's code raises when it cannot compute."""
+
+MEMORY_WORDS: Final = (
+    "can't allocate memory", "cannot allocate memory", "not enough memory", "out of memory",
+    "alloc_failed", "bad_alloc", "bad allocation",
+)  # fmt: skip
+"""How a RuntimeError says that memory ran out: torch on Linux and on Windows, cuBLAS, C++."""
+
 
 @dataclass(frozen=True)
 class Answered:
@@ -51,16 +71,18 @@ class Answered:
 class Network:
     """A causal language model of transformers. One thread at a time."""
 
-    def __init__(self, model: Any, *, budget: int, attention: str) -> None:
+    def __init__(self, model: Any, *, budget: int, attention: str, context_tokens: int) -> None:
         """Chooses between packed and plain by a trial, unless `attention` says which.
 
         Args:
             model: as transformers gives it, ready to compute.
             budget: tokens of a pass at most.
             attention: `auto`, `packed` or `plain`.
+            context_tokens: what the model can see; no trial is longer.
 
         Raises:
-            ModelError: `packed` is asked for, and does not give the model's own numbers.
+            ModelError: the model cannot compute, or what it predicts hangs on tokens that come later; or
+                `packed` is asked for, and does not give the model's own numbers.
         """
         self.model = model
         self.budget = budget
@@ -68,14 +90,19 @@ class Network:
         """Tokens computed so far."""
         self._kept = Kept()
         self._head: Head | None = None
-        self._keeps_logits = "logits_to_keep" in inspect.signature(model.forward).parameters
+        parameters = inspect.signature(model.forward).parameters
+        self._keeps_logits = "logits_to_keep" in parameters
+        self.hands_out_cache = "cache" in parameters
+        """Whether the model's code takes a cache of what it has seen, and gives it back."""
         self.plain_attention = str(model.config._attn_implementation)  # noqa: SLF001 - it has no other name
         self.difference: float | None = None
         """Largest difference of packed and plain log-probabilities in the trial; `None` without one."""
         self.packed = False
+        queries = _trial(self.vocabulary_size, model.config.get_text_config(), context_tokens)
+        plain = self._try_plain(queries)
         if attention != "plain":
-            self._try_packed(required=attention == "packed")
-            _trim()
+            self._try_packed(queries, plain, required=attention == "packed")
+        _trim()
 
     @property
     def device(self) -> torch.device:
@@ -104,7 +131,7 @@ class Network:
                     del open_queries[number]
                     yield Answered(number, answered.logprobs, answered.greedy)
             except (RuntimeError, MemoryError) as error:
-                self._shrink(error)
+                self.shrink(error)
 
     def _score(self, queries: Sequence[Query]) -> Iterator[Answered]:
         if not self.packed:
@@ -162,8 +189,14 @@ class Network:
         """The last layer."""
         if self._head is None:
             layer = self.model.get_output_embeddings()
-            cap = getattr(self.model.config.get_text_config(), "final_logit_softcapping", None)
-            self._head = Head(layer.weight.detach(), getattr(layer, "bias", None), cap)
+            config = self.model.config.get_text_config()
+            self._head = Head(
+                layer.weight.detach(),
+                getattr(layer, "bias", None),
+                getattr(config, "final_logit_softcapping", None),
+                (getattr(config, "logit_scale", None) or 1.0)
+                / (getattr(config, "logits_scaling", None) or 1.0),
+            )
         return self._head
 
     def use(self, head: Head) -> None:
@@ -176,15 +209,20 @@ class Network:
         self._head = None
         self.model = None
 
-    # ── within ──────────────────────────────────────────────────────────────────────────────────
+    def shrink(self, error: BaseException) -> None:
+        """Halves the tokens of a pass, if it was memory that ran out.
 
-    def _shrink(self, error: BaseException) -> None:
+        Raises:
+            ModelError: passes are as small as they can be.
+            BaseException: `error` itself, if it says something else.
+        """
         if not out_of_memory(error):
             raise error
         self._kept.clear()
         if not self.packed or self.budget <= LEAST_BUDGET:
+            told = " ".join(str(error).split())[:200]
             raise ModelError(
-                f"memory ran out, even for {self.budget} tokens at once ({str(error)[:200]}): give a smaller "
+                f"memory ran out, even for {self.budget} tokens at once ({told}): give a smaller "
                 "-M context_tokens, or a model that fits"
             ) from error
         self.budget = max(LEAST_BUDGET, self.budget // 2)
@@ -192,23 +230,62 @@ class Network:
             torch.cuda.empty_cache()
         _log.warning("memory ran out: going on with batch_tokens=%d", self.budget)
 
-    def _try_packed(self, *, required: bool) -> None:
+    # ── within ──────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def _tolerance(self) -> float:
+        return TOLERANCE if self.model.dtype in {torch.float32, torch.float64} else COARSE_TOLERANCE
+
+    def _try_plain(self, queries: Sequence[Query]) -> list[Answered]:
+        """The trial by the model's own code, after a look at whether it continues text at all."""
+        try:
+            ahead = self._ahead(max((query.tokens for query in queries), key=len))
+            plain = [self._score_alone(number, query) for number, query in enumerate(queries)]
+        except FAILURES as error:
+            if out_of_memory(error):
+                raise
+            told = " ".join(str(error).split())[:200]
+            raise ModelError(
+                f"the model cannot compute {len(queries[0].tokens)} made-up tokens ({type(error).__name__}: "
+                f"{told}): its config.json and its code do not fit each other"
+            ) from error
+        if ahead > self._tolerance:
+            raise ModelError(
+                f"what {type(self.model).__name__} predicts hangs on tokens that come later (by {ahead:.2g} "
+                "nats): it is an encoder, and no model that continues text; give a causal language model"
+            )
+        return plain
+
+    def _ahead(self, tokens: Tokens) -> float:
+        """By how much predictions at the last places change with what stands behind them, in nats."""
+        short = max(1, len(tokens) - AHEAD_TOKENS)
+        places = min(short, AHEAD_TOKENS)
+        with torch.inference_mode():
+            row = torch.from_numpy(tokens)[None].to(self.device)
+            keep = len(tokens) - short + places
+            whole = self.model(input_ids=row, use_cache=False, **self.only(keep)).logits[0, -keep:][:places]
+            alone = self.model(input_ids=row[:, :short], use_cache=False, **self.only(places)).logits[
+                0, -places:
+            ]
+            picked = row[0, :places, None].to(whole.device)
+            found = [logits.float().log_softmax(1).gather(1, picked) for logits in (whole, alone)]
+            return float((found[0] - found[1]).abs().nan_to_num(0.0).max())
+
+    def _try_packed(self, queries: Sequence[Query], plain: Sequence[Answered], *, required: bool) -> None:
         """Compares both on a small tree of made-up tokens."""
-        queries = _trial(self.vocabulary_size, self.model.config.get_text_config())
-        plain = [self._score_alone(number, query) for number, query in enumerate(queries)]
         try:
             self.model.set_attn_implementation(NAME)
             self.packed = True
             packed = {one.query: one for one in self._score(queries)}
             difference = max(float((packed[one.query].logprobs - one.logprobs).abs().max()) for one in plain)
-        except (UnsupportedAttentionError, AttributeError, TypeError, ValueError, RuntimeError) as error:
+        except (UnsupportedAttentionError, *FAILURES) as error:
             if out_of_memory(error):
                 raise
             difference, reason = float("inf"), str(error)
         else:
             reason = f"log-probabilities differ by {difference:.2g}"
         coarse = self.model.dtype not in {torch.float32, torch.float64}
-        if difference <= (COARSE_TOLERANCE if coarse else TOLERANCE):
+        if difference <= self._tolerance:
             self.difference = difference
             if coarse:
                 _log.info("the noise floor of %s is %.2g nats a token", self.model.dtype, difference)
@@ -280,9 +357,10 @@ class _Collected:
 
 def out_of_memory(error: BaseException) -> bool:
     """Whether it says that memory ran out, on whatever device."""
-    return isinstance(error, (MemoryError, torch.OutOfMemoryError)) or (
-        isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
-    )
+    if isinstance(error, (MemoryError, torch.OutOfMemoryError)):
+        return True
+    told = str(error).lower()
+    return isinstance(error, RuntimeError) and any(words in told for words in MEMORY_WORDS)
 
 
 def _trim() -> None:
@@ -291,13 +369,14 @@ def _trim() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def _trial(vocabulary_size: int, config: Any) -> list[Query]:
+def _trial(vocabulary_size: int, config: Any, context_tokens: int) -> list[Query]:
     """Sequences with a shared beginning, longer than a sliding window where that is short."""
     draw = np.random.default_rng(0)
     window = getattr(config, "sliding_window", None) or 0
     length = 40 + (window if window <= 64 else 0)  # noqa: PLR2004 - longer ones would take seconds to load
-    begin = draw.integers(0, vocabulary_size, length)
+    begin = draw.integers(0, vocabulary_size, min(length, max(4, context_tokens // 2)))
     ends = [draw.integers(0, vocabulary_size, count) for count in (3, 9, 9, 17)]
     rows = [np.concatenate([begin, end]) for end in ends] + [draw.integers(0, vocabulary_size, 12)]
     rows.append(rows[1][:-4])
+    rows = [row[: context_tokens + 1] for row in rows]
     return [Query(row[:-1], row[-3:]) for row in rows]
