@@ -8,16 +8,25 @@ from tests.cases.frame import Given, NotMappedError, operation
 
 @operation("compare_stdout")
 def compare_stdout(given: Given) -> bool:
-    kind, _, tolerance = given.get("mode", "").partition(" ")
-    if kind == "":
+    kind, _, detail = str(given.get("mode") or "").partition(" ")
+    absolute = str(given.get("atol", given.get("abs_tol", given.get("tolerance", ""))))
+    relative = str(given.get("rtol", given.get("rel_tol", given.get("tolerance", ""))))
+    if detail or absolute or relative:
+        number, _, side = detail.partition(" ")
+        absolute = absolute or (number if side.strip("()") not in ("rel", "relative") else "0")
+        relative = relative or (number if side.strip("()") not in ("abs", "absolute") else "0")
+        kind = kind or "float"
+    if kind in ("", "strict", "default"):
         rules = OutputRules()
-    elif kind in ("unordered", "multiset", "any"):
+    elif kind in ("integer", "integers", "int"):
+        rules = OutputRules(layout="words")
+    elif kind in ("unordered", "multiset", "any", "any_order"):
         rules = OutputRules(order="any")
     elif kind in ("tokens", "token"):
         rules = OutputRules(layout="words")
-    elif kind == "float":
+    elif kind in ("float", "floats", "tolerance"):
         rules = OutputRules(
-            layout="words", numbers="value", absolute=tolerance or "0", relative=tolerance or "0"
+            layout="words", numbers="value", absolute=absolute or "0", relative=relative or "0"
         )
     elif kind in ("lines", "words", "stream", "exact"):
         rules = OutputRules(layout=kind)

@@ -160,3 +160,17 @@ def test_short_answers_in_tags_fields_and_under_headings(text: str, answer: str,
 )
 def test_what_holds_no_short_answer(text: str) -> None:
     assert not isinstance(find_short(text), Extraction)
+
+
+@pytest.mark.parametrize(
+    ("text", "stops", "left"),
+    [
+        ("<think>a\n\nb</think>\n\n5", ("\n\n",), "<think>a\n\nb</think>\n\n5"),
+        ("<think>Q: x</think> 5\nQ: next", ("Q:",), "<think>Q: x</think> 5\n"),
+        ("a\n\nb</think>5\n\nc", ("\n\n",), "a\n\nb</think>5"),
+        ("<think>a\n\nb", ("\n\n",), "<think>a\n\nb"),
+        ("\n\n5", ("\n\n",), ""),
+    ],
+)
+def test_a_stop_string_ends_the_answer_and_not_the_reasoning(text, stops, left):
+    assert cut_at_stop(text, stops).text == left

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from probatum.core.errors import ProtocolError
+from probatum.extraction.reasoning import visible
 
 __all__ = ["Cut", "check_stops", "cut_at_stop", "stops_within"]
 
@@ -50,6 +51,9 @@ def stops_within(text: str, stops: tuple[str, ...]) -> tuple[str, ...]:
 def cut_at_stop(text: str, stops: tuple[str, ...], *, stopped: bool = False) -> Cut:
     r"""`text` before the earliest stop string; the longest of those that begin there.
 
+    Stop strings end answers: in a model's reasoning, and between it and the answer, they are no more than
+    text.
+
     Args:
         text: generated text, without the prompt.
         stops: literal strings.
@@ -63,13 +67,22 @@ def cut_at_stop(text: str, stops: tuple[str, ...], *, stopped: bool = False) -> 
     Cut(text='    return 1\n', stop='\ndef', partial=False)
     """
     check_stops(stops)
-    found = [(at, -len(stop), stop) for stop in stops if (at := text.find(stop)) >= 0]
+    begin = _answer_begins(text)
+    found = [(at, -len(stop), stop) for stop in stops if (at := text.find(stop, begin)) >= 0]
     if found:
         at, _, stop = min(found)
         return Cut(text[:at], stop)
     if stopped:
         for stop in stops:
-            for length in range(min(len(stop) - 1, len(text)), _PARTIAL - 1, -1):
+            for length in range(min(len(stop) - 1, len(text) - begin), _PARTIAL - 1, -1):
                 if text.endswith(stop[:length]):
                     return Cut(text[: len(text) - length], stop, partial=True)
     return Cut(text)
+
+
+def _answer_begins(text: str) -> int:
+    """Behind the reasoning and the blanks that follow it; at the end where it was never closed."""
+    seen = visible(text)
+    if seen.truncated:
+        return len(text)
+    return 0 if seen.rule == "reasoning:none" else len(text) - len(text[seen.offset :].lstrip())
