@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 import click
+from rich.cells import cell_len
 
 from probatum.cli.options import DEFAULT_STORE, json_option, store_option
-from probatum.cli.output import print_json, print_line
+from probatum.cli.output import print_json, print_line, printable
 from probatum.core.strictjson import strict_json
 from probatum.runner import EvaluatedRun
-from probatum.runner.comparing import Explanation, Share, Step, explain, find_runs
+from probatum.runner.comparing import Explanation, Path, Step, explain, find_runs
 from probatum.store import open_store
 
 __all__ = ["command"]
@@ -62,10 +64,8 @@ def _print(found: Explanation) -> None:
         print_line("  fields of recipe and model that differ:")
         for difference in found.recipe:
             print_line(f"    {difference}")
-    if found.shares:
-        print_line(f"  parts of B - A ({100 * found.level:g}% intervals):")
-        for share in found.shares:
-            print_line(f"    {_share(share)}")
+    if found.path is not None:
+        _print_path(found.path, found.level)
     for note in found.notes:
         print_line(f"  note: {note}")
 
@@ -75,8 +75,14 @@ def _print_step(step: Step) -> None:
         print_line(f"    {step.name}: the same ({step.detail})")
         return
     print_line(f"  ! {step.name}: {step.detail}")
+    if isinstance(step.a, Mapping) and isinstance(step.b, Mapping):
+        for name in dict.fromkeys([*step.a, *step.b]):
+            print_line(f"      {name}: A {_line(step.a.get(name))}, B {_line(step.b.get(name))}")
+        return
     for sign, value in (("A", step.a), ("B", step.b)):
         print_line(f"      {sign}: {_line(value)}")
+    if step.caret is not None and isinstance(step.a, str):
+        print_line(f"         {' ' * _width(step.a[: step.caret])}^")
 
 
 def _line(value: object) -> str:
@@ -84,6 +90,21 @@ def _line(value: object) -> str:
     return text if len(text) <= WIDE else f"{text[:WIDE]}…"
 
 
-def _share(share: Share) -> str:
-    limits = "" if share.low is None or share.high is None else f"  [{share.low:+.4f}, {share.high:+.4f}]"
-    return f"{share.value:+.4f}{limits}  {share.of} ({share.items} items)"
+def _width(text: str) -> int:
+    """Columns that the beginning of an excerpt takes, the quotation mark in front of it included."""
+    return cell_len(printable(json.dumps(text, ensure_ascii=False)[:-1]))
+
+
+def _print_path(path: Path, level: float) -> None:
+    """From A's score to B's: what each change adds, and the score after it."""
+    start, *steps = path.stages
+    print_line(f"  parts of B - A, one change at a time ({100 * level:g}% intervals):")
+    print_line(f"    {start.score:.4f}  A")
+    for stage in steps:
+        many = "item" if stage.items == 1 else "items"
+        limits = "" if stage.low is None or stage.high is None else f" [{stage.low:+.4f}, {stage.high:+.4f}]"
+        print_line(f"    {stage.score:.4f}  {stage.change:+.4f}{limits}  {stage.name} ({stage.items} {many})")
+    end = steps[-1].score if steps else start.score
+    print_line(f"    {end:.4f}  B; the changes add up, with a rest of {path.rest:.1g}")
+    for note in path.notes:
+        print_line(f"    note: {note}")

@@ -11,7 +11,7 @@ import click
 from probatum.core.errors import UsageError
 from probatum.core.strictjson import strict_text
 
-__all__ = ["print_json", "print_line", "write_text"]
+__all__ = ["print_json", "print_line", "printable", "write_text"]
 
 
 def print_json(value: Mapping[str, Any]) -> None:
@@ -21,7 +21,12 @@ def print_json(value: Mapping[str, Any]) -> None:
 
 def print_line(text: str) -> None:
     """One line for people: signs that steer a terminal or turn the direction of writing by their numbers."""
-    click.echo("".join(sign if sign.isprintable() else f"\\u{ord(sign):04x}" for sign in text))
+    click.echo(printable(text))
+
+
+def printable(text: str) -> str:
+    """The text with what would steer a terminal by its numbers."""
+    return "".join(sign if sign.isprintable() else f"\\u{ord(sign):04x}" for sign in text)
 
 
 def write_text(path: Path, text: str) -> None:

@@ -39,6 +39,10 @@ class Store(Interface):
         """Keeps executions; a `sandbox_error` is left out."""
         ...
 
+    def programs(self, digests: Sequence[str]) -> dict[str, Program]:
+        """Those of `digests` (`Program.digest`) that were executed, whole."""
+        ...
+
     def open_run(self, run: Run) -> Run:
         """Writes the run down as running; merges it with the one of that id, whose `created` stays."""
         ...
@@ -75,6 +79,10 @@ class Store(Interface):
 
     def item_digests(self, run: str, task: str) -> dict[str, str]:
         """Item id → digest of the item, in the order of the items."""
+        ...
+
+    def unanswered(self, run: str, task: str) -> list[tuple[str, int]]:
+        """Item id and sample of each scored sample of which a response is not kept."""
         ...
 
     def samples(self, run: str, task: str, *, answers: str | None = None) -> Iterator[Sample]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from probatum.runner.comparing.comparison import Comparison, compare
-from probatum.runner.comparing.explaining import Explanation, Parting, Share, Step, explain
+from probatum.runner.comparing.explaining import Explanation, Parting, Path, Share, Stage, Step, explain
 from probatum.runner.comparing.gating import Gate, GateVerdict, gate
 from probatum.runner.comparing.leaderboard import Leaderboard, leaderboards
 from probatum.runner.comparing.naming import find_run, find_runs
@@ -21,11 +21,13 @@ __all__ = [
     "Leaderboard",
     "PairComparison",
     "Parting",
+    "Path",
     "Ranked",
     "Ranking",
     "Share",
     "Slice",
     "Slicing",
+    "Stage",
     "Step",
     "compare",
     "explain",

@@ -7,45 +7,30 @@ the items that only one run has, exactly.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from enum import StrEnum
-from itertools import groupby
 from typing import Any, Final
 
 import numpy as np
 
 from probatum import stats
-from probatum.core.canonical import digest_json
 from probatum.core.comparability import Difference
-from probatum.core.records import Item, Prompted
+from probatum.core.protocol import Task
+from probatum.core.records import Item
 from probatum.core.run import Run, Sample
 from probatum.runner.comparing.comparison import common_tasks
 from probatum.runner.comparing.naming import letter
 from probatum.runner.comparing.pairing import Scores, load_scores
+from probatum.runner.comparing.parting import Parting, parting_of, traces_of
 from probatum.runner.comparing.protocols import made_elsewhere, protocol_differences
+from probatum.runner.comparing.stepping import Pair, Path, Stage, walk
 from probatum.runner.result import EvaluatedRun
 
-__all__ = ["Explanation", "Parting", "Share", "Step", "explain"]
+__all__ = ["Explanation", "Parting", "Path", "Share", "Stage", "Step", "explain"]
 
 CONTEXT: Final = 40
 """Characters of a text that are shown around the first one that differs."""
-
-
-class Parting(StrEnum):
-    """Where two runs part on an item; the first of these that holds."""
-
-    CONTENT = "other content"
-    """One id, two contents: another question or another gold answer."""
-    PROMPT = "asked with other texts"
-    SAMPLING = "asked with other sampling"
-    ANSWER = "answered otherwise"
-    """The same requests, and other responses."""
-    READING = "read otherwise"
-    """The same responses, and another extracted answer or rule."""
-    GRADING = "graded otherwise"
-    """The same extracted answers, and other scores or statuses."""
-    NOWHERE = "the same throughout"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +54,8 @@ class Step:
     a: object
     b: object
     detail: str
+    caret: int | None = None
+    """Where `a` and `b`, as excerpts of two texts, part: the first character that differs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +73,8 @@ class Explanation:
     """Fields of recipe and model that differ."""
     shares: tuple[Share, ...]
     """They add up to `mean_b` - `mean_a`."""
+    path: Path | None
+    """From A's score to B's, one change at a time; `None` where there is no common item or no score."""
     level: float
     notes: tuple[str, ...]
 
@@ -117,21 +106,10 @@ class Explanation:
             "steps": [asdict(step) for step in self.steps],
             "recipe": recipe,
             "shares": [asdict(share) for share in self.shares],
+            "path": None if self.path is None else asdict(self.path),
             "level": self.level,
             "notes": list(self.notes),
         }
-
-
-@dataclass(frozen=True, slots=True)
-class _Trace:
-    """One item of one run, by digests: small, because there may be many."""
-
-    content: str
-    prompts: str
-    requests: str
-    responses: str
-    readings: str
-    grades: str
 
 
 @dataclass
@@ -149,6 +127,7 @@ def explain(
     task: str | Sequence[str] | None = None,
     score: str | None = None,
     level: float = 0.95,
+    definitions: Sequence[Task] = (),
 ) -> tuple[Explanation, ...]:
     """Explains the difference of two runs, one explanation a common task.
 
@@ -157,86 +136,48 @@ def explain(
         b: the run whose score is to be explained.
         task: these tasks alone; `None`: all that both have.
         score: which score; `None`: that of each task's first metric.
-        level: of the intervals of the shares.
+        level: of the intervals.
+        definitions: tasks of one's own, which are not found by their names; their scorers grade A's kept
+            responses as B was graded.
 
     Raises:
         UsageError: one run twice, no common task, no such task or score.
     """
     tasks = common_tasks((a, b), task, level)
-    return tuple(_explained(a, b, name, score, level) for name in tasks)
+    known = {one.name: one for one in definitions}
+    found = []
+    for name in tasks:
+        first, second = (load_scores(run, name, score, answered=False) for run in (a, b))
+        found.append(_explained(first, second, level, known.get(name)))
+    return tuple(found)
 
 
-def _explained(a: EvaluatedRun, b: EvaluatedRun, task: str, score: str | None, level: float) -> Explanation:
-    first, second = (load_scores(run, task, score, answered=False) for run in (a, b))
-    traces, others = _traces(first), _traces(second)
-    partings = {name: _parting(trace, others[name]) for name, trace in traces.items() if name in others}
+def _explained(first: Scores, second: Scores, level: float, definition: Task | None) -> Explanation:
+    traces, others = traces_of(first), traces_of(second)
+    partings = {name: parting_of(trace, others[name]) for name, trace in traces.items() if name in others}
     seen: dict[Parting, _First] = {}
     for name, parting in partings.items():
         if parting in seen:
             seen[parting].count += 1
         else:
             seen[parting] = _First(name)
-    recipe = protocol_differences(a.record, first.record, b.record, second.record)
+    recipe = protocol_differences(first.run.record, first.record, second.run.record, second.record)
+    path = walk(Pair(first, second, traces, others, recipe, definition), level)
     shares, notes = _shares(first, second, partings, level)
     if made_elsewhere(first.record) or made_elsewhere(second.record):
         notes.append("answers were made elsewhere: what was asked for them is unknown, and not compared")
     return Explanation(
-        task=task,
+        task=first.record.task,
         score=first.score,
         mean_a=first.mean,
         mean_b=second.mean,
         steps=tuple(_steps(first, second, partings, seen)),
         recipe=recipe,
         shares=tuple(shares),
+        path=path,
         level=level,
         notes=tuple(notes),
     )
-
-
-def _traces(scores: Scores) -> dict[str, _Trace]:
-    """Item id → digests of its samples, stage by stage."""
-    samples = scores.run.store.samples(scores.run.id, scores.record.task)
-    return {item: _trace(list(same)) for item, same in groupby(samples, key=lambda one: one.item.id)}
-
-
-def _trace(samples: Sequence[Sample]) -> _Trace:
-    asked = [request for sample in samples for request in sample.requests]
-    given = [response for sample in samples for response in sample.responses]
-    outcomes = [sample.outcome for sample in samples]
-    return _Trace(
-        content=samples[0].item.digest,
-        prompts=digest_json([[_shape(request.prompt), request.continuation] for request in asked]),
-        requests=digest_json([request.digest for request in asked]),
-        responses=digest_json(
-            [
-                None
-                if response is None
-                else [response.text, response.finish, [repr(one) for one in response.logprobs or ()]]
-                for response in given
-            ]
-        ),
-        readings=digest_json([[outcome.answer, outcome.rule] for outcome in outcomes]),
-        grades=digest_json(
-            [
-                [outcome.status, sorted((name, repr(one)) for name, one in outcome.scores.items())]
-                for outcome in outcomes
-            ]
-        ),
-    )
-
-
-def _parting(one: _Trace, other: _Trace) -> Parting:
-    for name, parting in (
-        ("content", Parting.CONTENT),
-        ("prompts", Parting.PROMPT),
-        ("requests", Parting.SAMPLING),
-        ("responses", Parting.ANSWER),
-        ("readings", Parting.READING),
-        ("grades", Parting.GRADING),
-    ):
-        if getattr(one, name) != getattr(other, name):
-            return parting
-    return Parting.NOWHERE
 
 
 def _shares(
@@ -300,11 +241,10 @@ def _steps(
     ):
         found = seen.get(parting)
         detail = f"none differs {words}" if found is None else f"{found.count} items differ {words}"
-        shown: tuple[object, object] = (None, None)
+        a, b, caret = (None, None, None) if found is None else _shown(first, second, found.item, parting)
         if found is not None:
-            shown = _shown(first, second, found.item, parting)
             detail += f", first {found.item!r}"
-        yield Step(name=name, same=found is None, a=shown[0], b=shown[1], detail=detail)
+        yield Step(name=name, same=found is None, a=a, b=b, detail=detail, caret=caret)
 
 
 def _items_step(first: Scores, second: Scores, seen: Mapping[Parting, _First]) -> Step:
@@ -344,13 +284,16 @@ def _prompt_step(
             name="prompts", same=True, a=first.record.requests, b=second.record.requests, detail=detail
         )
     left, right = (_asked(_sample(scores, found.item)) for scores in (first, second))
-    place, here, there = _first_difference(left, right)
+    texts = "".join(text for _, text in left), "".join(text for _, text in right)
+    parts = _first_difference(*texts)
     return Step(
         name="prompts",
         same=False,
-        a=here,
-        b=there,
-        detail=f"{found.count} items, first {found.item!r} at character {place}",
+        a=parts.a,
+        b=parts.b,
+        detail=f"{found.count} items, first {found.item!r} at {parts.where}, "
+        f"in {_segment(left, parts.place)}",
+        caret=parts.caret,
     )
 
 
@@ -420,38 +363,89 @@ def _sample(scores: Scores, item: str) -> Sample:
     return next(sample for sample in samples if sample.item.id == item)
 
 
-def _shown(first: Scores, second: Scores, item: str, parting: Parting) -> tuple[str, str]:
-    """What of an item's first sample differs."""
+def _shown(first: Scores, second: Scores, item: str, parting: Parting) -> tuple[str, str, int | None]:
+    """What of an item's first sample that differs does, and where the texts part."""
     left, right = (_sample(scores, item) for scores in (first, second))
     if parting is Parting.ANSWER:
-        texts = [next((one.text for one in each.responses if one is not None), "") for each in (left, right)]
-        _, here, there = _first_difference(*texts)
-        return here, there
+        return _said(left, right)
     outcomes = [each.outcome for each in (left, right)]
     if parting is Parting.READING:
         found = [f"{one.answer!r} by {one.rule}" for one in outcomes]
     else:
         found = [f"{one.status.value} {dict(one.scores)}" for one in outcomes]
-    return found[0], found[1]
+    return found[0], found[1], None
 
 
-def _asked(sample: Sample) -> str:
-    return "\n".join(_text(request.prompt) + (request.continuation or "") for request in sample.requests)
+def _said(left: Sample, right: Sample) -> tuple[str, str, int | None]:
+    """The first response that differs: its text, or its likelihood."""
+    for one, other in zip(left.responses, right.responses, strict=False):
+        if one is None or other is None:
+            continue
+        if one.text != other.text:
+            parts = _first_difference(one.text, other.text)
+            return parts.a, parts.b, parts.caret
+        if one.logprobs != other.logprobs:
+            sums = [f"log-probability {math.fsum(each.logprobs or ()):.6g}" for each in (one, other)]
+            return sums[0], sums[1], None
+        if one.finish is not other.finish:
+            return one.finish.value, other.finish.value, None
+    shown = ["no answer" if None in each.responses else "answered" for each in (left, right)]
+    return shown[0], shown[1], None
 
 
-def _shape(prompt: Prompted) -> object:
-    return prompt if isinstance(prompt, str) else [[turn.role, turn.content] for turn in prompt]
+def _asked(sample: Sample) -> list[tuple[str, str]]:
+    """What was asked, part by part: what it is called, and the text."""
+    found = []
+    several = len(sample.requests) > 1
+    for number, request in enumerate(sample.requests, 1):
+        of = f" of request {number}" if several else ""
+        if isinstance(request.prompt, str):
+            found.append((f"the prompt{of}", request.prompt))
+        else:
+            found += [
+                (f"message {place}{of} ({turn.role})", f"{turn.role}: {turn.content}\n")
+                for place, turn in enumerate(request.prompt, 1)
+            ]
+        if request.continuation is not None:
+            found.append((f"the continuation{of}", request.continuation))
+        found.append(("the end", "\n"))
+    return found[:-1]
 
 
-def _text(prompt: Prompted) -> str:
-    if isinstance(prompt, str):
-        return prompt
-    return "\n".join(f"{turn.role}: {turn.content}" for turn in prompt)
+def _segment(segments: Sequence[tuple[str, str]], place: int) -> str:
+    """The part that a character of the whole stands in."""
+    end = 0
+    for name, text in segments:
+        end += len(text)
+        if place < end:
+            return name
+    return "what stands after the end of the other"
 
 
-def _first_difference(one: str, other: str) -> tuple[int, str, str]:
+@dataclass(frozen=True)
+class _Excerpt:
+    """Two texts around the first character in which they differ."""
+
+    place: int
+    where: str
+    """In words: character, byte, line and column."""
+    a: str
+    b: str
+    caret: int
+
+
+def _first_difference(one: str, other: str) -> _Excerpt:
     """Where two texts part, and what stands there in each."""
     shortest = min(len(one), len(other))
     place = next((n for n in range(shortest) if one[n] != other[n]), shortest)
     start = max(0, place - CONTEXT // 2)
-    return place, one[start : place + CONTEXT], other[start : place + CONTEXT]
+    before = one[:place]
+    line, column = before.count("\n") + 1, place - before.rfind("\n")
+    byte = len(before.encode("utf-8", "surrogatepass"))
+    return _Excerpt(
+        place=place,
+        where=f"character {place} (byte {byte}, line {line}, column {column})",
+        a=one[start : place + CONTEXT],
+        b=other[start : place + CONTEXT],
+        caret=place - start,
+    )
