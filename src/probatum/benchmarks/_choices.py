@@ -87,10 +87,10 @@ def scorers(prompts: Mapping[Form, Prompt], marks: tuple[str, ...] = ("Answer:",
 METRICS = (
     Rate(chance_score="chance"),
     MacroRate(),
-    Rate(score="per_character", optional=True, by_stratum=False),
-    Rate(score="per_byte", optional=True, by_stratum=False),
-    Rate(score="per_token", optional=True, by_stratum=False),
-    Rate(score="pmi", optional=True, by_stratum=False),
+    Rate(score="per_character", optional=True, by_stratum=False, answered=False),
+    Rate(score="per_byte", optional=True, by_stratum=False, answered=False),
+    Rate(score="per_token", optional=True, by_stratum=False, answered=False),
+    Rate(score="pmi", optional=True, by_stratum=False, answered=False),
     Calibration(),
 )
 

@@ -86,9 +86,12 @@ def print_table(
 
 
 def _cells(estimate: Estimate) -> list[str]:
-    interval = "-"
+    interval, method = "-", estimate.method
     if estimate.low is not None and estimate.high is not None:
         interval = f"[{estimate.low:.4f}, {estimate.high:.4f}]"
+        method += f" {100 * estimate.level:g}%"
+    elif estimate.se is not None:
+        interval = f"± {estimate.se:.4f} (s.e.)"
     bounds = "-" if estimate.bounds is None else f"{estimate.bounds[0]:.4f} … {estimate.bounds[1]:.4f}"
     chance = "-" if estimate.chance is None else f"{estimate.chance:.4f}"
     if estimate.p_chance is not None:
@@ -98,7 +101,7 @@ def _cells(estimate: Estimate) -> list[str]:
         str(estimate.n),
         "cannot tell" if estimate.value is None else f"{estimate.value:.4f}",
         interval,
-        f"{estimate.method} {100 * estimate.level:g}%",
+        method,
         f"{estimate.coverage:.4f}",
         bounds,
         chance,

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from probatum.core.protocol import SCORED_FORMS
 from probatum.core.records import Estimate
 from probatum.core.run import Run, TaskRun
 from probatum.core.status import Status
@@ -22,6 +23,8 @@ from probatum.scoring.audit import ExtractionAudit
 __all__ = ["EXTRACTION_BOUNDS", "Card", "make_card", "shown_value"]
 
 UNKNOWN = "unknown"
+
+GENERATES_NOTHING = "none: likelihoods are compared, and nothing is generated"
 
 
 EXTRACTION_BOUNDS = {
@@ -155,6 +158,7 @@ def _task_sections(run: Run, task: TaskRun) -> dict[str, dict[str, object]]:
     made_elsewhere = _made_elsewhere(task)
     protocol = {} if made_elsewhere else _protocol(task)
     sampling = _fields(protocol.get("sampling"))
+    scored = protocol.get("form") in SCORED_FORMS
     return {
         f"{task.task}: data": {
             "dataset": _known(origin.get("location")),
@@ -175,14 +179,15 @@ def _task_sections(run: Run, task: TaskRun) -> dict[str, dict[str, object]]:
             "task digest": task.protocol,
             **({"task file": origin["task_file"]} if "task_file" in origin else {}),
             "form": _known(protocol.get("form")),
+            "rules of another harness": protocol.get("compat") or "none",
             "few-shot ids and order": _shots(task),
-            "decoding": _known(_given(sampling)),
+            "decoding": GENERATES_NOTHING if scored else _known(_given(sampling)),
             "samples an item": _known(protocol.get("samples")),
             "seed": _known(protocol.get("seed")),
             "scoring": _component(task, "scorer"),
             "parser": _parser(task),
             "budgets": {
-                "max_tokens": _known(sampling.get("max_tokens")),
+                "max_tokens": GENERATES_NOTHING if scored else _known(sampling.get("max_tokens")),
                 "samples": task.planned,
             },
         },
@@ -248,10 +253,13 @@ def _effect(estimate: Estimate) -> str:
     if estimate.value is None:
         return f"undefined ({'; '.join(estimate.warnings)})"
     low, high = estimate.low, estimate.high
-    interval = "no interval" if low is None or high is None else f"[{low:.4f}, {high:.4f}]"
+    if low is not None and high is not None:
+        interval = f"{100 * estimate.level:g}% interval [{low:.4f}, {high:.4f}]"
+    else:
+        interval = "no interval" if estimate.se is None else f"standard error {estimate.se:.4f}"
     parts = [
         f"{estimate.value:.4f}",
-        f"{100 * estimate.level:g}% interval {interval} ({estimate.method})",
+        f"{interval} ({estimate.method})",
         f"n {estimate.n}",
         f"coverage {estimate.coverage:.4f}",
     ]

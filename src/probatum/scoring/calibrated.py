@@ -13,9 +13,15 @@ from probatum.core.status import Status
 __all__ = ["Calibration"]
 
 
+NOT_ASKED = "no interval was asked for (samples=0)"
+"""What stats says of an area without a bootstrap: a user asked for nothing, and sees that there is none."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Calibration:
     """Brier score, calibration error and risk–coverage of the chosen answers' probabilities.
+
+    The area under risk–coverage stands without an interval: that would take thousands of sorts.
 
     Over the scored samples that are right or wrong: a tie that shares the credit is neither, and is left
     out. Nothing is reported where no outcome has a confidence (another form's scorer).
@@ -75,5 +81,5 @@ def _told(name: str, of: Callable[[], stats.Interval], counts: tuple[int, float,
         df=found.df,
         denominator="capability",
         coverage=share,
-        warnings=found.warnings,
+        warnings=tuple(each for each in found.warnings if each != NOT_ASKED),
     )

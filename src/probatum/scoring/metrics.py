@@ -34,6 +34,8 @@ class Rate:
     """A score that holds each item's own chance of a blind guess; the task's `chance` if `None`."""
     optional: bool = False
     """Whether nothing is reported where no outcome has the score: scorers of other forms lack it."""
+    answered: bool = True
+    """Whether the rate among answers is reported, too; of a score beside the main one it says nothing new."""
 
     def _chance(self, marks: Sequence[Mark], task: Task) -> float | None:
         if self.chance_score is None:
@@ -54,14 +56,10 @@ class Rate:
         whole = end_to_end(task.policy)
         found = units(marks, self.score, whole)
         chance = self._chance(marks, task)
-        estimates = [
-            _rate(found, Label(name, whole, chance), level),
-            _rate(
-                units(marks, self.score, CAPABILITY),
-                Label(f"{name} (answered)", CAPABILITY, chance),
-                level,
-            ),
-        ]
+        estimates = [_rate(found, Label(name, whole, chance), level)]
+        if self.answered:
+            among = units(marks, self.score, CAPABILITY)
+            estimates.append(_rate(among, Label(f"{name} (answered)", CAPABILITY, chance), level))
         strata = sorted({unit.stratum for unit in found if unit.stratum is not None})
         if self.by_stratum and len(strata) > 1:
             for stratum in strata:
