@@ -110,3 +110,49 @@ def test_a_number_or_a_named_error_and_never_nan(value, n, level):
         except ValueError:
             continue
         assert found is None or not math.isnan(found)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        stats.mean_interval,
+        stats.sign_flip_test,
+        stats.ideal_bootstrap_error,
+        stats.missing_bounds,
+        stats.confidence_sequence,
+        lambda values: stats.quantile(values, 0.5),
+        lambda values: stats.paired_difference(values, [1, 0, 1]),
+        lambda values: stats.paired_missing_bounds(values, [1, 0, 1]),
+        lambda values: stats.adjust_pvalues(values),
+        lambda values: stats.brier_score(values, [1, 0, 1]),
+        lambda values: stats.auroc(values, [1, 0, 1]),
+        lambda values: stats.masked_perplexity(values, [1, 1, 1]),
+    ],
+)
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["1", "0", "1"],
+        [1, "0", 1],
+        np.array(["1", "0", "1"]),
+        np.array([1, "0", 1], dtype=object),
+        np.array(["2020-01-01", "2020-01-02", "2020-01-03"], dtype="datetime64[D]"),
+        [1j, 0, 1],
+        [[1, 0], [0, 1]],
+        [1e300, -1e300, 1e300],
+    ],
+    ids=lambda values: str(values)[:40],
+)
+def test_texts_dates_and_what_overflows_are_no_numbers(call, values):
+    with pytest.raises(ValueError, match=r"."):
+        call(values)
+
+
+def test_a_text_is_no_setting():
+    for call in (
+        lambda: stats.mean_interval([0, 1], level="0.95"),
+        lambda: stats.mean_interval([0, 1], bounds=("0", "1")),
+        lambda: stats.t_interval("0", 1.0, 5.0),
+    ):
+        with pytest.raises(ValueError, match="number"):
+            call()

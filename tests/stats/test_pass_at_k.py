@@ -143,3 +143,9 @@ def test_sizes_are_named():
         stats.pass_at_k_interval([], [], 1)
     with pytest.raises(ValueError, match="2 clusters do not match 3 tasks"):
         stats.pass_at_k_interval([5, 5, 5], [1, 2, 3], 1, clusters=["a", "b"])
+
+
+def test_one_number_of_successes_for_two_tasks_is_refused():
+    with pytest.raises(ValueError, match="2 numbers of samples do not match 1"):
+        stats.pass_at_k_interval([5, 5], [1], 2)
+    assert stats.pass_at_k_interval(5, [1, 5], 2).value == pytest.approx(0.7)

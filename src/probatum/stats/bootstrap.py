@@ -42,7 +42,11 @@ __all__ = [
     "resampled_means",
 ]
 
-QUANTILE_RULES = ("linear", "inverted_cdf", "median_unbiased", "weibull", "hazen")
+QUANTILE_RULES = (
+    *("linear", "inverted_cdf", "averaged_inverted_cdf", "closest_observation", "interpolated_inverted_cdf"),
+    *("hazen", "weibull", "median_unbiased", "normal_unbiased", "lower", "higher", "midpoint", "nearest"),
+)
+"""The nine of Hyndman and Fan (The American Statistician 1996), and the older four."""
 
 
 def quantile(values: npt.ArrayLike, q: float, rule: str = "linear") -> float:

@@ -24,6 +24,7 @@ __all__ = [
     "encode",
     "finite",
     "generator",
+    "numbers_or_none",
     "picked",
     "positive_weights",
     "prior_of",
@@ -37,12 +38,16 @@ __all__ = [
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 _MOST = 2**63 - 1
+_LARGEST = 1e150
+"""Of a score: its square is still a number."""
 Labels = Sequence[Any] | npt.NDArray[Any]
 """One hashable label an observation."""
 
 
 def finite(value: object, name: str, *, minimum: float | None = None) -> float:
     """One finite number, that is at least `minimum`."""
+    if isinstance(value, str | bytes):
+        raise ValueError(f"{name} must be a number, not {_shown(value)}")  # noqa: TRY004 - misuse is ValueError here
     try:
         number = float(value)  # type: ignore[arg-type]  # refused below
     except (TypeError, ValueError, OverflowError):
@@ -91,7 +96,7 @@ def check_choice(value: str, choices: Iterable[str], name: str) -> str:
 def check_bounds(bounds: tuple[float, float]) -> tuple[float, float]:
     """The range that scores can take: low < high, finite."""
     try:
-        low, high = (float(bound) for bound in bounds)
+        low, high = (finite(bound, "a bound") for bound in bounds)
     except (TypeError, ValueError, OverflowError):
         low = high = 0.0
     if not (np.isfinite(low) and np.isfinite(high) and low < high):
@@ -130,10 +135,9 @@ def scores_of(values: npt.ArrayLike, name: str = "scores", *, empty: bool = Fals
     Raises:
         ValueError: nothing is there, a value is missing or not finite, or the shape is another.
     """
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{name} must be numbers; leave out what is missing and count it apart") from None
+    array = numbers_or_none(values)
+    if array is None:
+        raise ValueError(f"{name} must be numbers; leave out what is missing and count it apart")
     if array.ndim != 1:
         raise ValueError(f"{name} must have one dimension, not shape {array.shape}")
     if array.size == 0 and not empty:
@@ -143,7 +147,26 @@ def scores_of(values: npt.ArrayLike, name: str = "scores", *, empty: bool = Fals
         raise ValueError(
             f"{bad} of {array.size} {name} are not finite; leave out what is missing and count it apart"
         )
+    if array.size and float(np.abs(array).max()) > _LARGEST:
+        raise ValueError(f"{name} must be at most {_LARGEST:g} in size, not {float(np.abs(array).max()):g}")
     return array
+
+
+def numbers_or_none(values: object) -> Floats | None:
+    """An array of floats; `None` where something is a text or a date, which numpy would read as numbers."""
+    if isinstance(values, np.ndarray):
+        if values.dtype.kind not in "biufO":
+            return None
+        listed = values.ravel().tolist() if values.dtype.kind == "O" else []
+    else:
+        listed = list(values) if isinstance(values, list | tuple) else []
+    if any(isinstance(each, str | bytes) for each in listed):
+        return None
+    try:
+        plain = np.asarray(values)
+        return None if plain.dtype.kind in "USMmc" else np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        return None
 
 
 def aligned_scores(
@@ -195,7 +218,7 @@ def generator(seed: object) -> np.random.Generator:
 def prior_of(prior: Sequence[float]) -> tuple[float, float]:
     """The two positive parameters of a beta prior."""
     try:
-        a, b = (float(number) for number in prior)
+        a, b = (finite(number, "prior") for number in prior)
     except (TypeError, ValueError, OverflowError):
         a = b = np.nan
     if not (0 < a < np.inf and 0 < b < np.inf):
@@ -205,12 +228,9 @@ def prior_of(prior: Sequence[float]) -> tuple[float, float]:
 
 def table_of(values: object, name: str, shape: str = "(rows, columns)") -> Floats:
     """A two-dimensional array of finite numbers that is not empty."""
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(
-            f"{name} must be numbers of the shape {shape}; rows of one length, nothing missing"
-        ) from None
+    array = numbers_or_none(values)
+    if array is None:
+        raise ValueError(f"{name} must be numbers of the shape {shape}; rows of one length, nothing missing")
     if array.ndim != 2 or not array.size:  # noqa: PLR2004 - a table
         raise ValueError(f"{name} must have the shape {shape} and not be empty, not {array.shape}")
     if not np.isfinite(array).all():

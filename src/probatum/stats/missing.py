@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from probatum.stats.inputs import Floats, Labels, check_bounds, check_level, whole
+from probatum.stats.inputs import Floats, Labels, check_bounds, check_level, scores_of, whole
 from probatum.stats.mean import Strata, check_range, mean_interval
 from probatum.stats.result import Interval
 
@@ -82,10 +82,13 @@ def _with_gaps(scores: Scores) -> tuple[Floats, npt.NDArray[np.bool_]]:
     if isinstance(scores, Mapping):
         raise ValueError("scores must be in the order of the items, not a mapping")  # noqa: TRY004 - misuse is ValueError here
     try:
-        values = np.array([np.nan if score is None else score for score in scores], dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError("scores must be numbers, or None where missing") from None
-    return values, np.isnan(values)
+        kept = [score is not None and bool(score == score) for score in scores]  # noqa: PLR0124 - NaN
+    except (TypeError, ValueError):
+        raise ValueError("scores must be numbers in one dimension, or None where missing") from None
+    present = np.array(kept, dtype=bool)
+    values = np.full(len(present), np.nan)
+    values[present] = scores_of([each for each, there in zip(scores, kept, strict=True) if there], empty=True)
+    return values, ~present
 
 
 def _reasons(missing: int | Mapping[str, int], gaps: int) -> dict[str, int]:

@@ -108,6 +108,8 @@ def _per_task(
     """One estimate a task, shape (tasks,)."""
     if not np.size(c) or np.ndim(c) > 1 or np.ndim(n) > 1:
         raise ValueError(f"n and c must have one entry a task: shapes {np.shape(n)} and {np.shape(c)}")
+    if np.ndim(n) and np.shape(n) != np.shape(np.atleast_1d(c)):
+        raise ValueError(f"{np.size(n)} numbers of samples do not match {np.size(c)} of successes")
     return np.atleast_1d(_vectorised(n, c, whole(k, "k", minimum=1), of))
 
 

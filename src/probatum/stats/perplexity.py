@@ -19,6 +19,7 @@ from probatum.stats.inputs import (
     counts_of,
     encode,
     finite,
+    numbers_or_none,
     scores_of,
     sum_by,
     whole,
@@ -67,7 +68,9 @@ def masked_perplexity(
     Raises:
         ValueError: sizes that do not match, no token that counts, or a loss that is not finite.
     """
-    losses = np.asarray(token_nll, dtype=np.float64)
+    losses = numbers_or_none(token_nll)
+    if losses is None:
+        raise ValueError("token losses must be numbers")
     check_size(np.ravel(mask), losses.size, "mask entries", "token losses")
     if np.shape(mask) != losses.shape:
         raise ValueError(f"mask and token losses must be aligned: shapes {np.shape(mask)} and {losses.shape}")

@@ -23,6 +23,7 @@ from probatum.stats.inputs import (
     encode,
     finite,
     generator,
+    numbers_or_none,
     scores_of,
     table_of,
     whole,
@@ -230,8 +231,10 @@ def _covariates(
             return (), None
         table = np.column_stack([np.asarray(column, np.float64) for column in covariates.values()])
     else:
-        table = np.asarray(covariates, dtype=np.float64)
-        table = table[:, np.newaxis] if table.ndim == 1 else table
+        given = numbers_or_none(covariates)
+        if given is None or given.ndim > 2:  # noqa: PLR2004 - a table
+            raise ValueError("covariates must be numbers of the shape (battles, covariates)")
+        table = given[:, np.newaxis] if given.ndim == 1 else given
         names = tuple(f"covariate {i}" for i in range(table.shape[1]))
     check_size(table, n, "rows of covariates", "battles")
     if not np.isfinite(table).all():
