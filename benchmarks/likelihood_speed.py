@@ -18,9 +18,12 @@ Workloads, of made-up English:
 * planning: `--items` questions in subjects of 246, the network replaced by nothing: what tokenising, the
   tree, packing and reading add to the forwards, and how memory grows with their number.
 
-Each measurement is a process of its own with one thread (`--threads`), so that CPU time means work rather
-than waiting; imports and loading are not in it. lm-eval is called at its model interface, without its task
-machinery, with batch size 8 (SmolLM2) and 4 (Gemma).
+Each measurement is a process of its own with one thread (`--threads`). In it the whole tool runs, as people
+run it: `probatum.evaluate` on a task of these texts with a store; `lm_eval.simple_evaluate` on a task file
+of the same texts, with batch size 8 (SmolLM2) and 4 (Gemma). CPU time is that of answering (ours: from the
+first request to the last answer, planning, grading and storing in between included; lm-eval's: its model's
+call alone); imports and loading are not in it. Peak memory is the process's, all of it. The document is as
+long as eight windows, so that lm-eval's batches are full, as they are on any corpus.
 
 The last line is JSON, for each model and (without a model's name) for the worst of them: ratio_* (lm-eval's
 CPU time over ours; for samples, our tokens per CPU second over generate's), rss_ratio_* (our peak over
@@ -39,8 +42,16 @@ import sys
 import tempfile
 import time
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # lm-eval's Python need not have probatum
+    from probatum.core.protocol import Task
+    from probatum.core.records import Identity, Item, Prompted, Request, Response
+    from probatum.models.hf.model import HFModel
+    from probatum.models.seam import Capabilities
 
 WORDS = (
     "time year people way day man thing woman life child world school state family student group country "
@@ -96,7 +107,7 @@ def continuation(scale: float) -> list[tuple[str, str]]:
 
 def rolling(scale: float) -> list[tuple[str, str]]:
     draw = random.Random(3)
-    return [("", ". ".join(sentence(draw, 12) for _ in range(round(200 * min(1.0, 2 * scale)))))]
+    return [("", ". ".join(sentence(draw, 12) for _ in range(round(480 * scale))))]
 
 
 TEXTS = {"letters": letters, "continuation": continuation, "rolling": rolling}
@@ -109,28 +120,150 @@ def peak_mb() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def ours(directory: str, workload: str, scale: float, threads: int) -> dict[str, object]:
-    from probatum.core.records import Request, Rolling, Scoring
-    from probatum.models import load_model
+@dataclass(frozen=True)
+class Row:
+    """A question with four options, or a document without any."""
 
-    model = load_model(f"hf/{directory}", {"threads": threads})
-    scoring = Scoring()
+    id: str
+    context: str
+    choices: tuple[str, ...]
+
+
+def rows(workload: str, scale: float) -> list[dict[str, object]]:
+    """The texts as lines of a data file; an option follows its context after a space."""
+    pairs = TEXTS[workload](scale)
+    if workload == "rolling":
+        return [{"id": str(place), "context": text, "choices": []} for place, (_, text) in enumerate(pairs)]
+    return [
+        {
+            "id": str(place),
+            "context": pairs[place][0],
+            "choices": [text.removeprefix(" ") for _, text in pairs[place : place + 4]],
+        }
+        for place in range(0, len(pairs), 4)
+    ]
+
+
+def write_rows(directory: Path, workload: str, scale: float) -> Path:
+    path = directory / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows(workload, scale)), encoding="utf-8")
+    return path
+
+
+def to_item(row: Row) -> Item:
+    from probatum.core.records import Item
+
+    return Item(id=row.id, fields={"text": row.context}, choices=row.choices, targets=("A",))
+
+
+def nothing(item: Item) -> str:
+    del item
+    return ""
+
+
+def our_task(workload: str) -> Task:
+    from probatum.core.protocol import Source, Task
+    from probatum.core.records import Rolling, Scoring
+    from probatum.prompting import OptionsPrompt, TextPrompt
+    from probatum.scoring import OptionLikelihood, Perplexity, Rate, TextLikelihood
+
+    told: dict[str, Any] = {
+        "name": f"speed_{workload}",
+        "version": 1,
+        "summary": "made-up English",
+        "citation": "none",
+        "source": Source(local=("rows.jsonl",)),
+        "row": Row,
+        "to_item": to_item,
+        "gold": nothing,
+        "wrong": nothing,
+    }
     if workload == "rolling":  # lm-eval's own way, its second beginning token included: the same numbers
         scoring = Scoring(rolling=Rolling(window=WINDOW), begin_twice=True)
-    requests = [
-        Request(item_id=str(place), prompt=prompt, continuation=text, scoring=scoring)
-        for place, (prompt, text) in enumerate(TEXTS[workload](scale))
-    ]
-    started, used = time.perf_counter(), time.process_time()
-    answers = {response.request: response for response in model.answer(requests)}
-    used, took = time.process_time() - used, time.perf_counter() - started
-    found = [answers[request.key] for request in requests]
-    return {
-        "cpu": used,
-        "wall": took,
-        "rss_mb": peak_mb(),
-        "values": [sum(response.logprobs) for response in found],
-        "computed": model.network.computed,
+        return Task(
+            **told, text=TextPrompt(scoring=scoring), scorer=TextLikelihood(), metrics=(Perplexity(),)
+        )
+    asked = OptionsPrompt(template="{{ text }}", continuation=" {{ choice }}")
+    return Task(**told, continuations=asked, scorer=OptionLikelihood(), metrics=(Rate(),))
+
+
+class _Measured:
+    """A model whose answers are counted and timed on their way."""
+
+    def __init__(self, model: HFModel) -> None:
+        self.model = model
+        self.cpu = 0.0
+        self.values: dict[tuple[Prompted, str | None], float] = {}
+
+    @property
+    def identity(self) -> Identity:
+        return self.model.identity
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return self.model.capabilities
+
+    def answer(self, requests: Iterable[Request]) -> Iterator[Response]:
+        asked: dict[str, Request] = {}
+
+        def noted() -> Iterator[Request]:
+            for request in requests:
+                asked[request.key] = request
+                yield request
+
+        started = time.process_time()
+        for response in self.model.answer(noted()):
+            request = asked[response.request]
+            self.values[request.prompt, request.continuation] = sum(response.logprobs or ())
+            yield response
+        self.cpu += time.process_time() - started
+
+    def count_tokens(self, prompt: Prompted) -> int | None:
+        return self.model.count_tokens(prompt)
+
+    def close(self) -> None:
+        self.model.close()
+
+
+def ours(directory: str, workload: str, scale: float, threads: int) -> dict[str, object]:
+    import probatum
+    from probatum.models import load_model
+
+    with tempfile.TemporaryDirectory() as temporary:
+        write_rows(Path(temporary), workload, scale)
+        model = _Measured(load_model(f"hf/{directory}", {"threads": threads}))
+        probatum.evaluate(
+            our_task(workload),
+            model=model,
+            store=f"sqlite:///{temporary}/runs.db",
+            data_directory=Path(temporary),
+        )
+        peak = peak_mb()
+    values = [model.values[pair] for pair in TEXTS[workload](scale)]
+    return {"cpu": model.cpu, "rss_mb": peak, "values": values, "computed": model.model.network.computed}
+
+
+def their_task(directory: Path, workload: str, scale: float) -> Mapping[str, object]:
+    """lm-eval's task of the same texts; a task file holds the same as YAML, of which JSON is a part."""
+    told = {
+        "task": f"speed_{workload}",
+        "dataset_path": "json",
+        "dataset_kwargs": {"data_files": {"test": str(write_rows(directory, workload, scale))}},
+        "test_split": "test",
+    }
+    if workload == "rolling":
+        return told | {
+            "output_type": "loglikelihood_rolling",
+            "doc_to_text": "",
+            "doc_to_target": "{{context}}",
+            "metric_list": [{"metric": "bits_per_byte"}],
+        }
+    return told | {
+        "output_type": "multiple_choice",
+        "doc_to_text": "{{context}}",
+        "doc_to_choice": "choices",
+        "doc_to_target": 0,
+        "metric_list": [{"metric": "acc"}],
     }
 
 
@@ -138,24 +271,36 @@ def theirs(directory: str, workload: str, scale: float, threads: int) -> dict[st
     import torch
 
     torch.set_num_threads(threads)
-    from lm_eval.api.instance import Instance
+    import lm_eval
     from lm_eval.models.huggingface import HFLM
+    from lm_eval.tasks import TaskManager
 
     batch = next(size for name, size in BATCH.items() if name in directory)
     model = HFLM(pretrained=directory, device="cpu", batch_size=batch, dtype="float32", max_length=WINDOW)
-    pairs = TEXTS[workload](scale)
     kind = "loglikelihood_rolling" if workload == "rolling" else "loglikelihood"
-    asked = [
-        Instance(
-            request_type=kind, doc={}, arguments=(text,) if workload == "rolling" else (prompt, text), idx=0
+    call, used, values = getattr(model, kind), 0.0, {}
+
+    def timed(requests: Sequence[Any], **more: Any) -> Any:
+        nonlocal used
+        started = time.process_time()
+        found = call(requests, **more)
+        used += time.process_time() - started
+        for request, one in zip(requests, found, strict=True):
+            values[("", *request.args)[-2:]] = one[0] if isinstance(one, tuple) else one
+        return found
+
+    setattr(model, kind, timed)
+    with tempfile.TemporaryDirectory() as temporary:
+        task = their_task(Path(temporary), workload, scale)
+        Path(temporary, "speed.yaml").write_text(json.dumps(task), encoding="utf-8")
+        lm_eval.simple_evaluate(
+            model,
+            tasks=[task["task"]],
+            task_manager=TaskManager(include_path=temporary),
+            bootstrap_iters=0,
         )
-        for prompt, text in pairs
-    ]
-    started, used = time.perf_counter(), time.process_time()
-    found = getattr(model, kind)(asked, disable_tqdm=True)
-    used, took = time.process_time() - used, time.perf_counter() - started
-    values = [one[0] if isinstance(one, tuple) else one for one in found]
-    return {"cpu": used, "wall": took, "rss_mb": peak_mb(), "values": values}
+        peak = peak_mb()
+    return {"cpu": used, "rss_mb": peak, "values": [values[pair] for pair in TEXTS[workload](scale)]}
 
 
 def our_samples(directory: str, threads: int) -> dict[str, object]:
@@ -318,6 +463,7 @@ def measure(python: str, tool: str, directory: Path, workload: str, options: arg
         "OMP_NUM_THREADS": str(options.threads),
         "TOKENIZERS_PARALLELISM": "false",
         "HF_HUB_OFFLINE": "1",
+        "HF_DATASETS_OFFLINE": "1",
     }
     passed = {"scale": options.scale, "threads": options.threads, "items": options.items}
     done = subprocess.run(

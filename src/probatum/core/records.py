@@ -118,10 +118,12 @@ class Rolling:
 class Scoring:
     """How a continuation is scored, wherever harnesses differ. See `docs/likelihood.md`."""
 
-    boundary: Literal["common", "count", "apart"] = "common"
+    boundary: Literal["common", "own", "count", "apart"] = "common"
     """Which tokens of prompt + continuation are the continuation's. `common`: those from the first on in
-    which they differ from the tokens of the prompt alone. `count`: as many as there are beyond the number
-    of the prompt's own, after the prompt's own (lm-eval). `apart`: each is tokenised alone."""
+    which they differ from the tokens of the prompt alone. `own`: those behind the prompt's own tokens; where
+    the whole does not begin with these, each is tokenised alone, and a remark says so. `count`: as many as
+    there are beyond the number of the prompt's own, after the prompt's own (lm-eval). `apart`: each is
+    tokenised alone."""
     begin: Literal["tokenizer", "always", "never"] = "tokenizer"
     """Whether the beginning token stands before a prompt; once, also where the prompt writes it."""
     first: Literal["begin", "skip"] = "begin"

@@ -18,12 +18,14 @@ from probatum.core.records import Finish, Prompted, Request, Response, Rolling, 
 from probatum.models.chat import RenderingError
 
 __all__ = [
+    "SPLIT",
     "NotScorableError",
     "Plan",
     "Stretch",
     "Vocabulary",
     "begun",
     "check_scoring",
+    "joined",
     "plan",
     "plan_request",
     "scored_response",
@@ -31,6 +33,10 @@ __all__ = [
 
 CHOICES: Final = {name: get_args(hint) for name, hint in get_type_hints(Scoring).items() if name != "rolling"}
 """Field of `Scoring` → what it may be, where it is a choice."""
+
+
+SPLIT: Final = "a token spans the boundary: prompt and continuation are encoded apart"
+"""Remark of the rule `own` where it could not keep the whole."""
 
 
 class Vocabulary(Interface):
@@ -162,7 +168,7 @@ def plan(
     check_scoring(scoring)
     if not continuation:
         raise NotScorableError(Finish.MODEL_ERROR, "the continuation is empty: there is nothing to score")
-    whole, start, before, remark = _joined(prompt, continuation, scoring.boundary, vocabulary)
+    whole, start, before, remark = joined(prompt, continuation, scoring.boundary, vocabulary)
     tokens = begun(whole, vocabulary, scoring.begin)
     start += len(tokens) - len(whole)
     total = len((prompt + continuation).encode())
@@ -246,10 +252,17 @@ def scored_response(
     )
 
 
-def _joined(
+def joined(
     prompt: str, continuation: str, boundary: str, vocabulary: Vocabulary
 ) -> tuple[list[int], int, int, str | None]:
-    """Tokens of the whole, the first scored one, UTF-8 bytes before it, and a remark."""
+    """Prompt and continuation as tokens, by one of the rules of `Scoring.boundary`.
+
+    Returns:
+        Tokens of the whole, the place of the first scored one, UTF-8 bytes before it, and a remark.
+
+    Raises:
+        NotScorableError: the tokenizer leaves nothing of the continuation.
+    """
     alone = vocabulary.encode(prompt) if prompt else []
     if boundary == "apart":
         own = vocabulary.encode(continuation)
@@ -261,6 +274,8 @@ def _joined(
     remark = None
     start = _shared(alone, whole)
     same = start == len(alone)
+    if boundary == "own" and not (same and start < len(whole)):
+        return *joined(prompt, continuation, "apart", vocabulary)[:3], SPLIT
     if boundary == "count":
         bare = prompt.rstrip()
         counted = vocabulary.encode(bare) if bare else []

@@ -1,7 +1,7 @@
 """A context and its continuation as tokens, where a token may span the place where they meet.
 
-`models.likelihood` scores what a request asks, by the rules that `core.records.Scoring` names. Here is the
-plain rule for one pair and any tokenizer: the continuation is never empty, and what had to be parted is told.
+The rules are those of `models.likelihood`, which backends score by; here is one of them for a single pair and
+any function that tokenises: the continuation is never empty, and what had to be parted is told.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from probatum.core.errors import ModelError, UsageError
+from probatum.models.likelihood import SPLIT, NotScorableError, joined
 
 __all__ = ["BOUNDARY_SPLIT", "Pair", "check_prompt_logprobs", "encode_pair", "steps", "sum_logprobs"]
 
@@ -31,26 +32,39 @@ class Pair:
     """`boundary_split`: a token of the joined text spans the boundary, and the parts were encoded apart."""
 
 
-def encode_pair(encode: Encode, context: str, continuation: str) -> Pair:
-    """Tokens of context + continuation, parted where the context's own tokens end.
+@dataclass(frozen=True)
+class _Tokenizer:
+    """A function of text, as the rules ask for it; nothing is put before a text."""
 
-    Where the joined text begins with the context's own tokens, it is cut behind them. Otherwise a token spans
-    the boundary, or blanks changed the tokens before it: then both parts are encoded apart, and the pair says
-    so.
+    encode: Callable[[str], list[int]]
+    opening: tuple[int, ...] = ()
+    begin: int | None = None
+    end: int | None = None
+
+    def bytes_before(self, text: str, tokens: Sequence[int], count: int) -> int:
+        """Not known of a bare function, and not asked for here."""
+        del text, tokens, count
+        return 0
+
+
+def encode_pair(encode: Encode, context: str, continuation: str) -> Pair:
+    """Tokens of context + continuation by the rule `own` of `Scoring.boundary`: the context keeps its tokens.
+
+    Where a token spans the boundary, or blanks changed the tokens before it, both parts are encoded apart,
+    and the pair says so.
 
     Raises:
         UsageError: the continuation is empty, or its tokenizer leaves nothing of it.
     """
     if not continuation:
         raise UsageError("the continuation is empty: there is nothing to score; give a text")
-    own = tuple(encode(context)) if context else ()
-    joined = tuple(encode(context + continuation))
-    if joined[: len(own)] == own and len(joined) > len(own):
-        return Pair(context=own, continuation=joined[len(own) :])
-    alone = tuple(encode(continuation))
-    if not alone:
-        raise UsageError(f"the tokenizer leaves nothing of the continuation {continuation[:40]!r}")
-    return Pair(context=own, continuation=alone, flag=BOUNDARY_SPLIT)
+    tokenizer = _Tokenizer(lambda text: list(encode(text)))
+    try:
+        tokens, start, _, remark = joined(context, continuation, "own", tokenizer)
+    except NotScorableError as error:
+        raise UsageError(error.reason) from error
+    flag = BOUNDARY_SPLIT if remark == SPLIT else None
+    return Pair(context=tuple(tokens[:start]), continuation=tuple(tokens[start:]), flag=flag)
 
 
 def steps(context: Sequence[int], continuation: Sequence[int]) -> Iterator[tuple[tuple[int, ...], int]]:

@@ -8,6 +8,7 @@ import logging
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
@@ -47,6 +48,11 @@ AHEAD: Final = 64
 PATIENCE_SECONDS: Final = 1.0
 """Longest wait for a block to fill, once it has a request."""
 
+CONTEXT_FIELDS: Final = (
+    "max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length", "context_length"
+)  # fmt: skip
+"""How configurations name the length of the context; the first that is there counts."""
+
 DEFAULT_CONTEXT: Final = 2048
 """Tokens, where the model's configuration does not say."""
 
@@ -74,7 +80,7 @@ class HFModel:
         self._settings = settings
         self._files = files
         torch.set_num_threads(settings.threads or available_cores())
-        device = _device(settings.device)
+        self._device = device = _device(settings.device)
         dtype = _dtype(settings.dtype, device)
         model, tokenizer = _load(files, settings, device, dtype)
         self._vocabulary = HFVocabulary(tokenizer, special=settings.special_tokens)
@@ -105,7 +111,13 @@ class HFModel:
     def capabilities(self) -> Capabilities:
         """Chat only with a template of the model's own."""
         return Capabilities(
-            completion=True, chat=self._template is not None, score=True, context_tokens=self._context
+            completion=True,
+            chat=self._template is not None,
+            score=True,
+            context_tokens=self._context,
+            # Packed, the number of rows of a product changes with the company, and with it the last bits of
+            # a logit; and GPU kernels were not examined.
+            reproducible=not self.network.packed and self._device == "cpu",
         )
 
     def answer(self, requests: Iterable[Request]) -> Iterator[Response]:
@@ -175,7 +187,9 @@ class HFModel:
             except RenderingError as error:
                 fault = str(error)
             else:
-                return answered_at_once(request, len(tokens), self._context) or Sample(request, tokens)
+                fault = self._unknown(tokens)
+                if fault is None:
+                    return answered_at_once(request, len(tokens), self._context) or Sample(request, tokens)
         return Response(request=request.key, finish=Finish.MODEL_ERROR, reason=fault)
 
     def _computed(self, found: Iterator[Computed]) -> Iterator[Computed]:
@@ -194,10 +208,13 @@ class HFModel:
         asked: list[_Asked] = []
         for request in requests:
             planned = plan_request(request, self._text, self._vocabulary, self._context)
-            if isinstance(planned, Response):
-                yield planned
-            else:
-                asked.append(_Asked(request, planned))
+            if isinstance(planned, Plan):
+                fault = self._unknown([token for one in planned.stretches for token in one.seen + one.scored])
+                if fault is None:
+                    asked.append(_Asked(request, planned))
+                    continue
+                planned = Response(request=request.key, finish=Finish.MODEL_ERROR, reason=fault)
+            yield planned
         queries: list[Query] = []
         owners: list[tuple[_Asked, int]] = []
         for one in asked:
@@ -210,6 +227,14 @@ class HFModel:
             one, number = owners[answered.query]
             if one.add(number, answered.logprobs, greedy=answered.greedy):
                 yield one.response(started)
+
+    def _unknown(self, tokens: Sequence[int]) -> str | None:
+        """Why the network cannot take these tokens, if it cannot: some tokenizers know more than it."""
+        size = self.network.vocabulary_size
+        largest = max(tokens, default=0)
+        if largest < size:
+            return None
+        return f"the tokenizer gives token {largest}, and the model knows {size}: they do not belong together"
 
     def _text(self, prompt: Prompted) -> str:
         """Raises RenderingError; ModelError for messages to a base model."""
@@ -252,6 +277,11 @@ class HFModel:
                 "special_tokens": self._settings.special_tokens,
                 "today": today.isoformat() if today is not None else None,
                 **({} if said is None else {"template_says": said}),
+                **(
+                    {"code": self._files.code}
+                    if self._settings.trust_remote_code and self._files.code
+                    else {}
+                ),
             },
         )
 
@@ -339,30 +369,71 @@ def _load(files: ModelFiles, settings: HFSettings, device: str, dtype: torch.dty
     """Network and tokenizer."""
     directory, trust = str(files.directory), settings.trust_remote_code
     options: dict[str, Any] = {"device_map": "auto"} if device == "map" else {}
-    bars = transformers.utils.logging.is_progress_bar_enabled()
-    transformers.utils.logging.disable_progress_bar()
-    try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(directory, trust_remote_code=trust)
-        model = transformers.AutoModelForCausalLM.from_pretrained(
-            directory, dtype=dtype, trust_remote_code=trust, local_files_only=True, **options
-        )
-        if device != "map":
-            model = model.to(device)
-    except (OSError, ValueError, KeyError, ImportError, RuntimeError) as error:
-        told = str(error).strip().split("\n")[0][:300]
+    if not files.has_vocabulary and files.code is None:
         raise ModelError(
-            f"transformers cannot load {directory!r} as a causal language model: {told}"
-        ) from error
-    finally:
-        if bars:
-            transformers.utils.logging.enable_progress_bar()
+            f"{directory!r} has no tokenizer (tokenizer.json or another of its forms): a model is evaluated "
+            "with the one that it was trained with; save it beside the weights"
+        )
+    try:
+        with _silent():
+            tokenizer = transformers.AutoTokenizer.from_pretrained(directory, trust_remote_code=trust)
+            model, told = transformers.AutoModelForCausalLM.from_pretrained(
+                directory,
+                dtype=dtype,
+                trust_remote_code=trust,
+                local_files_only=True,
+                ignore_mismatched_sizes=True,  # they are told of below
+                output_loading_info=True,
+                **options,
+            )
+            if device != "map":
+                model = model.to(device)
+    except Exception as error:  # files of any kind are read, and code of the model's own may run
+        raise _not_loaded(files, error, trust=trust) from error
+    wrong = {key: f"{tuple(found)} rather than {tuple(due)}" for key, found, due in told["mismatched_keys"]}
+    wrong |= dict.fromkeys(told["missing_keys"], "missing")
+    if wrong:
+        first = min(wrong)
+        raise ModelError(
+            f"weights of {directory!r} do not fit its config.json, and would be random: {first!r} is "
+            f"{wrong[first]}, {len(wrong)} in all; take both from one place"
+        )
     return model.eval().requires_grad_(requires_grad=False), tokenizer
+
+
+def _not_loaded(files: ModelFiles, error: Exception, *, trust: bool) -> ModelError:
+    """What transformers and those below it raised, in a line."""
+    told = " ".join(str(error).split())[:300]
+    where = str(files.directory)
+    if not trust and "trust_remote_code" in told:
+        return ModelError(
+            f"model {files.name!r} brings Python code of its own, which may do anything on this machine: "
+            f"read the .py files in {where!r}, then allow them with -M trust_remote_code=true"
+        )
+    return ModelError(
+        f"transformers cannot load {where!r} as a causal language model: {type(error).__name__}: {told}"
+    )
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Without transformers' bars and reports: what is wrong is raised, in a line."""
+    says = transformers.utils.logging
+    bars, level = says.is_progress_bar_enabled(), says.get_verbosity()
+    says.disable_progress_bar()
+    says.set_verbosity(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        says.set_verbosity(level)
+        if bars:
+            says.enable_progress_bar()
 
 
 def _context(model: Any, settings: HFSettings, name: str) -> int:
     """Tokens that the model can see at once."""
     config = model.config.get_text_config()
-    known = [getattr(config, field, None) for field in ("max_position_embeddings", "n_positions", "n_ctx")]
+    known = [getattr(config, field, None) for field in CONTEXT_FIELDS]
     trained = next((number for number in known if isinstance(number, int) and number > 0), None)
     asked = settings.context_tokens
     if asked is not None and trained is not None and asked > trained:

@@ -40,6 +40,9 @@ LEAST_BUDGET: Final = 16
 AHEAD_TOKENS: Final = 8
 """Tokens behind a place that must not change what is predicted there."""
 
+AHEAD_NATS: Final = 1e-3
+"""By more than this they change it; in half precision, by more than `COARSE_TOLERANCE`."""
+
 FAILURES: Final = (
     AttributeError,
     IndexError,
@@ -98,6 +101,8 @@ class Network:
         self.difference: float | None = None
         """Largest difference of packed and plain log-probabilities in the trial; `None` without one."""
         self.packed = False
+        self.vocabulary_size = int(model.get_input_embeddings().weight.shape[0])
+        """Rows of the embedding."""
         queries = _trial(self.vocabulary_size, model.config.get_text_config(), context_tokens)
         plain = self._try_plain(queries)
         if attention != "plain":
@@ -108,11 +113,6 @@ class Network:
     def device(self) -> torch.device:
         """Where token numbers go in."""
         return self.model.get_input_embeddings().weight.device
-
-    @property
-    def vocabulary_size(self) -> int:
-        """Rows of the embedding."""
-        return int(self.model.get_input_embeddings().weight.shape[0])
 
     # ── log-probabilities ───────────────────────────────────────────────────────────────────────
 
@@ -233,8 +233,9 @@ class Network:
     # ── within ──────────────────────────────────────────────────────────────────────────────────
 
     @property
-    def _tolerance(self) -> float:
-        return TOLERANCE if self.model.dtype in {torch.float32, torch.float64} else COARSE_TOLERANCE
+    def _coarse(self) -> bool:
+        """Whether numbers have 8 or 11 bits."""
+        return self.model.dtype not in {torch.float32, torch.float64}
 
     def _try_plain(self, queries: Sequence[Query]) -> list[Answered]:
         """The trial by the model's own code, after a look at whether it continues text at all."""
@@ -249,7 +250,7 @@ class Network:
                 f"the model cannot compute {len(queries[0].tokens)} made-up tokens ({type(error).__name__}: "
                 f"{told}): its config.json and its code do not fit each other"
             ) from error
-        if ahead > self._tolerance:
+        if ahead > (COARSE_TOLERANCE if self._coarse else AHEAD_NATS):
             raise ModelError(
                 f"what {type(self.model).__name__} predicts hangs on tokens that come later (by {ahead:.2g} "
                 "nats): it is an encoder, and no model that continues text; give a causal language model"
@@ -284,10 +285,9 @@ class Network:
             difference, reason = float("inf"), str(error)
         else:
             reason = f"log-probabilities differ by {difference:.2g}"
-        coarse = self.model.dtype not in {torch.float32, torch.float64}
-        if difference <= self._tolerance:
+        if difference <= (COARSE_TOLERANCE if self._coarse else TOLERANCE):
             self.difference = difference
-            if coarse:
+            if self._coarse:
                 _log.info("the noise floor of %s is %.2g nats a token", self.model.dtype, difference)
             return
         self.packed, self._head = False, None
