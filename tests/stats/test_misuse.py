@@ -123,7 +123,7 @@ def test_a_number_or_a_named_error_and_never_nan(value, n, level):
         lambda values: stats.quantile(values, 0.5),
         lambda values: stats.paired_difference(values, [1, 0, 1]),
         lambda values: stats.paired_missing_bounds(values, [1, 0, 1]),
-        lambda values: stats.adjust_pvalues(values),
+        stats.adjust_pvalues,
         lambda values: stats.brier_score(values, [1, 0, 1]),
         lambda values: stats.auroc(values, [1, 0, 1]),
         lambda values: stats.masked_perplexity(values, [1, 1, 1]),

@@ -126,8 +126,7 @@ def bradley_terry(i):
     try:
         return stats.bradley_terry_of_wins(i["wins"])[1].tolist()
     except ValueError as refused:
-        assert "no finite estimate" in str(refused)
-        return "refused"
+        return "refused" if "no finite estimate" in str(refused) else str(refused)
 
 
 def elo_like(i):
