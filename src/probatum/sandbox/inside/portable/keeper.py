@@ -1,9 +1,9 @@
 """Starts judge and candidates, watches the one that runs, and tells the judge how it ended.
 
-Work is limited by CPU seconds. What sleeps is limited by the time in which it did nothing: windows of a
-quarter of a second with next to no CPU, since no portable call tells how long a process waited for a
-processor. On a machine so loaded that a busy program gets less, it is called idle; the wall clock is the
-backstop, as elsewhere.
+Work is limited by CPU seconds. What sleeps is limited by the time in which nothing was done: windows of a
+quarter of a second in which program and judge together had next to no CPU, since no portable call tells how
+long a process waited for a processor. On a machine so loaded that a busy program gets less, it is called
+idle; and one that works a little in every window is not, until the wall clock ends it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from probatum.sandbox.inside.portable.spool import Spools
 
 IDLE: Final = 2.0  # times the CPU limit: how long a program may do nothing
 WINDOW: Final = 0.25  # seconds of one window
-BUSY: Final = 0.015  # CPU seconds in a window: more than a clock of hundredths shows by accident
+BUSY: Final = 0.009  # CPU seconds in a window, of program and judge: one step of a clock of hundredths
 FILES: Final = 0.05  # seconds between two looks at the work directory, more where one takes long
 LOOK: Final = 0.02  # seconds between two looks: memory can grow by a hundred megabytes meanwhile
 START_SECONDS: Final = 60.0  # a candidate that is not ready by then is given up
@@ -62,7 +62,7 @@ class Ended(NamedTuple):
 
 
 class Idleness:
-    """How long a program did nothing."""
+    """How long nothing was done."""
 
     def __init__(self) -> None:
         self._since = self._cpu = self._idle = 0.0
@@ -252,8 +252,8 @@ class Keeper:
             used = self._meter.usage(running.group.pid) or Usage(running.spent, 0)
             used = used._replace(cpu=used.cpu - running.spent)
             if killed == "no":
-                idle = idleness.seconds(used.cpu, now - began) - (self._cpu_of_judge() - judge_began)
-                killed = _exceeded(used, allowed, now - began, idle)
+                work = used.cpu + self._cpu_of_judge() - judge_began
+                killed = _exceeded(used, allowed, now - began, idleness.seconds(work, now - began))
             if killed == "no" and now >= next_look_at_files:
                 killed = "files" if self._folder.filled(self._limits["RLIMIT_FSIZE"]) else "no"
                 after = time.monotonic()
