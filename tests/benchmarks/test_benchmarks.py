@@ -20,6 +20,8 @@ ROOT = Path(__file__).resolve().parents[2]
 SHARED = Path(os.environ.get("PROBATUM_DATA", ROOT.parent / "shared" / "data"))
 DATA = SHARED if SHARED.is_dir() else None
 HERE = ("mini", "mini_code")
+WRITTEN = ("c_eval", "paloma")
+"""Tested on rows written here, in the published layout."""
 
 
 def found(name: str) -> str:
@@ -28,8 +30,8 @@ def found(name: str) -> str:
         pytest.skip("humaneval needs the extra [humaneval] or PROBATUM_DATA")
     if name not in (*HERE, "humaneval") and DATA is None:
         pytest.skip(f"{name} needs PROBATUM_DATA")
-    if name == "c_eval" and DATA is not None and not list(DATA.glob("c*eval/*/*val*.*")):
-        pytest.skip("c_eval needs rows of C-Eval in PROBATUM_DATA; see test_c_eval.py")
+    if name in WRITTEN and DATA is not None and not list(DATA.glob(find_task(name).source.local[0])):
+        pytest.skip(f"{name} needs its rows in PROBATUM_DATA; see test_{name}.py")
     for package in ("langdetect", "punkt", "nltk", "janome") if "ifeval" in name else ():
         pytest.importorskip(package, reason="needs the extras [ifeval] and [ifeval-ja]")
     return name

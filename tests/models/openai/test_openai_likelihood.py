@@ -202,6 +202,55 @@ def test_failures_on_the_way_are_tried_again_and_then_told(serve):
     assert len(failed) == 2
 
 
+def test_what_servers_are_known_to_say_is_read(serve):
+    """The forms as their projects show them: SGLang begins both lists with nothing, and gives more; vLLM writes
+    an impossible token as -9999, leaves `rank` and spellings to chance, and has fields beside."""
+
+    def sglang_shown(_: int, asked: Asked) -> Reply:
+        reply = sglang(_, asked)
+        if asked.path == "/generate":
+            meta = reply.body["meta_info"]
+            meta["input_token_logprobs"][0][0] = None
+            meta["input_top_logprobs"] = [
+                None,
+                *(
+                    [[value, token, None], [value - 1, 5, None]]
+                    for value, token, _ in meta["input_token_logprobs"][1:]
+                ),
+            ]
+            meta |= {
+                "id": "26223ea355df4c0a",
+                "finish_reason": {"type": "length", "length": 1},
+                "prompt_tokens": len(asked.body["input_ids"]),
+                "cached_tokens": 2,
+                "output_token_logprobs": [[-0.73, 120, None]],
+                "output_top_logprobs": [[[-0.73, 120, None]]],
+            }
+        return reply
+
+    _, model = serve(sglang_shown, **SGLANG)
+    [response] = score(model, asked("ab", "cd"))
+    assert response.logprobs == pytest.approx(expected([BEGIN, *map(ord, "abcd")], 3))
+    assert response.greedy
+
+    def vllm_shown(_: int, asked: Asked) -> Reply:
+        reply = vllm(_, asked)
+        if asked.path == "/tokenize":
+            reply.body["token_strs"] = None
+        else:
+            choice = reply.body["choices"][0]
+            own = choice["prompt_logprobs"][-1][str(ord("d"))]
+            own |= {"logprob": -9999.0, "rank": None, "decoded_token": "\u0120d"}
+            choice |= {"finish_reason": "length", "stop_reason": None, "logprobs": None, "token_ids": None}
+            reply.body.update(object="text_completion", usage={"prompt_tokens": 5}, kv_transfer_params=None)
+        return reply
+
+    _, model = serve(vllm_shown, **VLLM)
+    [response] = score(model, asked("ab", "cd"))
+    assert response.logprobs == pytest.approx([*expected([BEGIN, *map(ord, "abc")], 3), -9999.0])
+    assert not response.greedy
+
+
 # ── echo ────────────────────────────────────────────────────────────────────────────────────────
 
 
