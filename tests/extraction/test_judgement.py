@@ -292,7 +292,8 @@ def test_what_is_said_beside_a_verdict_is_none(text, labels, right):
         ("Relevance: 3\nStyle: 5\n**Overall:** 4", (1, 5), "4"),
         ("There are 2 reasons why this deserves a score of 9.", (1, 10), "9"),
         (r"So I give \boxed{5}.", (1, 10), "5"),
-        (r"Style \boxed{3}, but my final rating is \boxed{5}", (1, 10), "5"),
+        (r"The answer has \boxed{3} where it is wrong. So I give \boxed{5}.", (1, 10), "5"),
+        (r"It ends with \boxed{9}. Score: 2", (1, 10), "2"),
     ],
 )
 def test_scores_as_judges_of_other_schools_write_them(text, scale, answer):
@@ -301,7 +302,14 @@ def test_scores_as_judges_of_other_schools_write_them(text, scale, answer):
     assert found.answer == answer
 
 
-@pytest.mark.parametrize("text", ["Overall: 2 flaws and 3 merits", "A score of 10 needs more than that"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Overall: 2 flaws and 3 merits",
+        "A score of 10 needs more than that",
+        r"The answer \boxed{5} is wrong.",
+    ],
+)
 def test_a_number_in_a_remark_is_no_score(text):
     assert isinstance(find_score(text, (1, 10)), Missing)
 

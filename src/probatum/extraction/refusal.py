@@ -202,8 +202,13 @@ _FOREIGN = re.compile(
 )
 
 
+_PROGRAM = re.compile(r"(?:```|~~~)(?!(?:text|txt|markdown|md)\b)\w[^\n]{0,80}\n.*?(?:```|~~~|\Z)", re.DOTALL)
+"""A fence that names its language, which is none of words."""
+
+
 def _own_words(text: str) -> str:
     """The text with code and quotations blanked, positions kept, unless it is one quotation whole."""
+    text = _PROGRAM.sub(lambda match: re.sub(r"\S", " ", match[0]), text)
     whole = text.strip()
     blanked = _FOREIGN.sub(lambda match: re.sub(r"\S", " ", match[0]), text)
     return blanked if blanked.strip(" \t\n.,!?。") or not whole else text

@@ -67,6 +67,13 @@ _EN_WRONG = (
     r"(?:answer|solution))"
     r"|(?:morally|ethically) (?:wrong|reprehensible|unacceptable))"
 )
+_EN_WANT = (
+    r"(?! (?:you )?(?:exactly|precisely|for (?:sure|certain)|with certainty|definitively)\b"
+    r"| (?:(?:to )?(?:brows\w+|access(?:ing)?) )?(?:the |any )?"
+    r"(?:internet|web|real.?time|live|current|external|up.to.date)\b"
+    r"| (?:determine|verify|find|locate|see|view|tell)\b)"
+)
+"""Not behind words for what the writer lacks the knowledge or the tools for."""
 _EN_GOOD = (
     r"(?:appropriate|ethical|acceptable|legal|okay|right|safe|responsible|respectful|advisable|fair|accurate"
     r"|healthy|recommended|productive|a (?:good|valid|respectful) (?:idea|question))"
@@ -77,11 +84,14 @@ _ENGLISH = LanguageRules(
         rf"\b(?:I|we)(?: [’']?m)? ?{_EN_ADVERB} ?{_EN_MAY}(?: (?:and|or) {_EN_MAY})?{_EN_ADVERB}"
         rf"(?: be able to)? ?{_EN_DO}\w{{0,5}}\b"
         r"(?! (?:[^.!?\n]{0,40} )?enough\b| but\b)"
+        rf"{_EN_WANT}"
         r"|\bI(?: must| have to|['’]ll have to|['’]m going to have to| will have to| respectfully"
         r"| politely){1,2}"
         r" (?:decline|refuse|pass)\b"
-        r"|\b(?:that|this|it)(?:['’]s| is) (?:not )?something (?:that )?I(?: am|['’]m)? ?"
-        r"(?:can['’]?t|cannot|can|won['’]?t|will|not able to|not comfortable)"
+        r"|\b(?:that|this|it)(?:(?:['’]s| is) not| isn['’]?t) something (?:that )?"
+        r"I(?: am|['’]m|['’]d| would)? ?(?:can|could|will|able to|be able to|comfortable|allowed|willing)\b"
+        r"|\b(?:that|this|it)(?:['’]s| is) something (?:that )?I(?: am|['’]m)? ?"
+        r"(?:can['’]?t|cannot|won['’]?t|not able to|not comfortable)"
         r"|^\W{0,4}(?:sorry[,.]? |no[,.]? )?I (?:can['’]t|cannot|won['’]t)\W{0,4}$"
         r"|^\W{0,4}(?:sorry[,.]? |no[,.]? )?(?:can(?:no|['’])t|unable to|won['’]?t|not going to) "
         r"(?:help|assist|do|comply)"
@@ -90,7 +100,7 @@ _ENGLISH = LanguageRules(
         r" (?:condone|endorse|support|encourage|promote|advocate)\b"
         r"|\bas an? (?:\w{1,15} )?(?:AI|assistant|language model)\b[^.!?\n]{0,60}?"
         r"(?:not able to|unable to|do not (?:condone|have the capability))"
-        r"|\bI (?:am|['’]m) (?:unable|not able) to\b|\bI['’]m (?:unable|not able) to\b"
+        rf"|\bI(?: am|['’]m| ['’]m) (?:unable|not able) to\b{_EN_WANT}"
     ),
     apology=(
         r"(?:\bI(?:['’]m| am)(?: \w{1,10}){0,2} |^\W{0,4}(?:oh,? |no,? )?)sorry\b"

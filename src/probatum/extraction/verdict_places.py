@@ -132,8 +132,7 @@ def places(folded: str, declared: tuple[str, ...], read: Reader) -> list[Place]:
     marks = _Marks(folded, declared)
     tags = []
     tail = len(folded.rstrip(_TAIL))
-    tagged = [*deque(_TAG.finditer(folded), _KEPT), *deque(_BOX.finditer(folded), _KEPT)]
-    for match in sorted(tagged, key=lambda each: each.start()):
+    for match in deque(_TAG.finditer(folded), _KEPT):
         start, end = match.span()
         if _PUT_ASIDE.search(folded, max(0, start - 20), start):
             continue
@@ -141,7 +140,7 @@ def places(folded: str, declared: tuple[str, ...], read: Reader) -> list[Place]:
             Place(
                 start=start,
                 end=end,
-                answer=read(next(filter(None, match.groups())), True),
+                answer=read(match[1] or match[2], True),
                 rank=marks.rank_of_tag(start, end),
                 tagged=True,
                 quoted=quotes.hold(start, end),
@@ -163,7 +162,16 @@ def places(folded: str, declared: tuple[str, ...], read: Reader) -> list[Place]:
         )
     if any(not tag.quoted for tag in tags):
         return tags
-    return tags + [place for place in marks.read(read, quotes) if place is not None]
+    marked = [place for place in marks.read(read, quotes) if place is not None]
+    return [*tags, *marked] or list(_boxes(folded, read, tail))
+
+
+def _boxes(folded: str, read: Reader, tail: int) -> Iterator[Place]:
+    """The box that ends a reply without tags and marks; one elsewhere may be that of the answer judged."""
+    for match in deque(_BOX.finditer(folded), 1):
+        if match.end() >= tail:
+            answer = read(match[1], True)
+            yield Place(*match.span(), answer, rank=1, tagged=True, ends=True)
 
 
 def sole_lines(folded: str, read: Callable[[str], str | None]) -> list[Place]:
