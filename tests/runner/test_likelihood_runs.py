@@ -150,6 +150,34 @@ def test_compat_is_part_of_the_recipe_and_of_every_request(tmp_path, store):
     }
 
 
+def test_under_compat_its_figures_stand_beside_ours_with_its_rules_named(tmp_path, store):
+    """An item with an option twice is asked there, and the first of two that tie wins; here it is broken."""
+    data = write(tmp_path)
+    twice = {"id": "4", "q": "4+4=", "options": ["9", "9", "7"], "gold": "B"}
+    with (data / "choices.jsonl").open("a") as stream:
+        stream.write("\n" + json.dumps(twice))
+    options = {"model": model(), "store": store, "data_directory": data, "form": "continuations"}
+    ours = pb.evaluate(choice_task(), **options)
+    theirs = pb.evaluate(choice_task(), **options, compat="lm_eval")
+    found = {one["name"]: one for one in estimates(theirs)}
+    assert {one["name"] for one in estimates(ours)}.isdisjoint({"acc", "acc_norm"})
+    assert ours.record.tasks[0].summary["statuses"]["invalid_item"] == 1
+    assert set(theirs.record.tasks[0].summary["statuses"]) == {"scored"}
+    # right, right, and of "6" and "7" the first; of the option twice the first, which is not the gold
+    assert (found["acc"]["value"], found["acc"]["n"]) == (0.75, 4)
+    assert found["acc"]["se"] is None  # a group with a part of one item has none there, either
+    assert any("first of tied options" in note for note in found["acc"]["warnings"])
+    unconditional = [one.prompt for one in options["model"].asked if one.item_id == "1"]
+    assert unconditional[2:4] == ["Say:", "Say:"]
+    assert unconditional[-2:] == ["", ""]
+
+
+def test_a_limit_says_how_many_strata_it_reaches(tmp_path, store):
+    run = pb.evaluate(choice_task(), model=model(), store=store, data_directory=write(tmp_path), limit=2)
+    notes = run.record.tasks[0].summary["notes"]
+    assert "the first 2 of 3 items (of 1 of its 2 strata): not a random sample of the benchmark" in notes
+
+
 @pytest.mark.parametrize(
     ("choices", "words"),
     [

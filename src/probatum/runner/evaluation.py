@@ -327,7 +327,9 @@ def _notes(record: TaskRun, one: Asked) -> list[str]:
     notes = []
     used, whole = record.origin.get("items_used"), record.origin.get("items_in_set")
     if used != whole:
-        notes.append(f"the first {used} of {whole} items: not a random sample of the benchmark")
+        strata = record.origin.get("strata_used"), record.origin.get("strata_in_set")
+        parts = "" if strata[0] == strata[1] else f" (of {strata[0]} of its {strata[1]} strata)"
+        notes.append(f"the first {used} of {whole} items{parts}: not a random sample of the benchmark")
     if one.shots_dropped:
         notes.append(
             f"{one.shots_dropped} items were asked with fewer than {one.protocol.shots} shots, "

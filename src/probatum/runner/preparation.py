@@ -114,6 +114,18 @@ def _without_options(dataset: Dataset) -> dict[str, str]:
     return {item: reason for item, reason in dataset.invalid.items() if item not in asked}
 
 
+def _strata(dataset: Dataset, limit: int | None) -> dict[str, int]:
+    """How many strata the items within the limit are of, and the whole set; nothing where there is no limit.
+
+    The first fifty questions of a benchmark in subjects are all of its first one.
+    """
+    if limit is None or limit >= dataset.count:
+        return {}
+    order = [item.stratum for item in dataset]
+    used, whole = (len(set(part) - {None}) for part in (order[:limit], order))
+    return {"strata_used": used, "strata_in_set": whole} if whole else {}
+
+
 def prepare(protocol: Protocol, options: Options, model: Model) -> Prepared:
     """Reads and checks all rows of a task, with their gold answers, and writes down its digests.
 
@@ -160,6 +172,7 @@ def prepare(protocol: Protocol, options: Options, model: Model) -> Prepared:
             **dataset.origin,
             "items_in_set": dataset.count,
             "items_used": count,
+            **_strata(dataset, limit),
             **file_origin(task),
         },
     )
