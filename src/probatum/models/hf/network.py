@@ -43,6 +43,9 @@ AHEAD_TOKENS: Final = 8
 AHEAD_NATS: Final = 1e-3
 """By more than this they change it; in half precision, by more than `COARSE_TOLERANCE`."""
 
+ENCODER_NATS: Final = 1e-4
+"""The same where the configuration says that it is no decoder (which GPT-NeoX's says, too)."""
+
 FAILURES: Final = (
     AttributeError,
     IndexError,
@@ -250,7 +253,8 @@ class Network:
                 f"the model cannot compute {len(queries[0].tokens)} made-up tokens ({type(error).__name__}: "
                 f"{told}): its config.json and its code do not fit each other"
             ) from error
-        if ahead > (COARSE_TOLERANCE if self._coarse else AHEAD_NATS):
+        encoder = getattr(self.model.config.get_text_config(), "is_decoder", None) is False
+        if ahead > (COARSE_TOLERANCE if self._coarse else ENCODER_NATS if encoder else AHEAD_NATS):
             raise ModelError(
                 f"what {type(self.model).__name__} predicts hangs on tokens that come later (by {ahead:.2g} "
                 "nats): it is an encoder, and no model that continues text; give a causal language model"
