@@ -138,6 +138,31 @@ def test_what_was_printed_is_that_programs_own(portable: Sandbox, name: str) -> 
         assert (execution.stdout + execution.stderr, execution.status) == (f"turn {turn}\n", "passed")
 
 
+HOLDS = """
+import os
+SHELL = ("PWD", "LC_CTYPE", "__CF_USER_TEXT_ENCODING")  # set by a double's shell, by Python and by macOS
+def f(a, b):
+    found = []
+    for descriptor in range(512):
+        try:
+            os.fstat(descriptor)
+            found.append(descriptor)
+        except OSError:
+            pass
+    print(found, sorted(name for name in os.environ if name not in SHELL))
+    print(os.getcwd() == os.environ["HOME"] == os.environ["TMPDIR"])
+    return 3
+"""
+
+
+def test_a_program_has_its_connection_and_nothing_of_the_surroundings(
+    portable: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SECRET_CANARY", "x")
+    names = sorted({*launch.ENVIRONMENT, "HOME", "TMPDIR", "PYTHONDONTWRITEBYTECODE", "OMP_NUM_THREADS"})
+    assert run(portable, HOLDS).stdout == f"[0, 1, 2, 3] {names}\nTrue\n"
+
+
 def test_limits_rise_and_fall_from_program_to_program(unsafe: Sandbox) -> None:
     code = "def f(a, b):\n    return len(bytearray(150 << 20)) and 3\n"
     large, small = Limits(memory_bytes=400 << 20), Limits(memory_bytes=100 << 20)

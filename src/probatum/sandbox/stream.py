@@ -26,7 +26,9 @@ class Stream:
     """
 
     def __init__(self, programs: Iterable[Program], threads: int, ahead: int) -> None:
-        self._room = threading.Semaphore(ahead)
+        self._room: queue.SimpleQueue[None] = queue.SimpleQueue()  # a semaphore, without its cost in Python
+        for _ in range(ahead):
+            self._room.put(None)
         self._in: queue.SimpleQueue[Program | None] = queue.SimpleQueue()
         self._out: queue.SimpleQueue[Execution | _Done] = queue.SimpleQueue()
         self._threads = threads
@@ -42,7 +44,7 @@ class Stream:
                 if self.stopped:
                     break
                 self._in.put(program)
-                self._room.acquire()
+                self._room.get()
         except BaseException as raised:  # noqa: BLE001 - raised again where the stream is iterated
             error = raised
         for _ in range(self._threads):
@@ -89,7 +91,7 @@ class Stream:
     def stop(self) -> None:
         """No program is pulled any more."""
         self.stopped = True
-        self._room.release()
+        self._room.put(None)
         for _ in range(self._threads):
             self._in.put(None)
 
@@ -103,7 +105,7 @@ class Stream:
         while left:
             found = self._out.get()
             if isinstance(found, Execution):
-                self._room.release()
+                self._room.put(None)
                 yield found
                 continue
             left -= 1

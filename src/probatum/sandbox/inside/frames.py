@@ -253,6 +253,8 @@ def decode(data: Any, peer: Peer) -> Any:
     Raises:
         ProtocolViolationError: `data` is not what `encode` makes.
     """
+    if type(data) in _SCALARS:
+        return data
     try:
         return _decode(data, peer)
     except ProtocolViolationError:
@@ -392,6 +394,7 @@ class Wire:
 
     def __init__(self, connection: socket, limit: int = MAX_FRAME) -> None:
         self.connection = connection
+        self._send, self._receive = connection.sendall, connection.recv
         self._limit = limit
         self._buffer = b""
 
@@ -402,11 +405,11 @@ class Wire:
             GoneError: nobody is there.
             TooLargeError: nothing was sent.
         """
-        body = _dumps(data).encode("ascii")
+        body = _dumps(data)
         if len(body) > self._limit:
             raise TooLargeError(f"{len(body)} bytes")
         try:
-            self.connection.sendall(len(body).to_bytes(_HEAD, "little") + body)
+            self._send(len(body).to_bytes(_HEAD, "little") + body.encode("ascii"))
         except OSError:
             raise GoneError from None
 
@@ -417,36 +420,46 @@ class Wire:
             GoneError: the other side has closed, perhaps in the middle of a frame.
             ProtocolViolationError: not a frame.
         """
-        length = int.from_bytes(self._take(_HEAD), "little")
-        if length > self._limit:
-            raise ProtocolViolationError(f"a frame of {length} bytes")
-        body = self._take(length)
+        frame = self._buffer or self._more(_CHUNK)
+        self._buffer = b""
+        if len(frame) != _HEAD + int.from_bytes(frame[:_HEAD], "little"):  # as it is where both take turns
+            frame = self._first(frame)
         try:
-            data, _ = _scan(str(body, "ascii"), 0)
+            data, _ = _scan(str(frame[_HEAD:], "ascii"), 0)
         except (ValueError, RecursionError, StopIteration) as error:
             raise ProtocolViolationError(f"{type(error).__name__} in a frame") from None
         return data
 
-    def _take(self, count: int) -> bytes:
-        buffer = self._buffer
-        if len(buffer) < count:
-            buffer = self._fill(buffer, count)
-        self._buffer = buffer[count:]
-        return buffer[:count]
+    def _first(self, buffer: bytes) -> bytes:
+        """The first whole frame of what has come and what is still to come; the rest is kept."""
+        if len(buffer) < _HEAD:
+            buffer = self._fill(buffer, _HEAD)
+        length = int.from_bytes(buffer[:_HEAD], "little")
+        if length > self._limit:
+            raise ProtocolViolationError(f"a frame of {length} bytes")
+        end = _HEAD + length
+        if len(buffer) < end:
+            buffer = self._fill(buffer, end)
+        self._buffer = buffer[end:]
+        return buffer[:end]
 
     def _fill(self, buffer: bytes, count: int) -> bytes:
         chunks = [buffer]
         have = len(buffer)
         while have < count:
-            try:
-                chunk = self.connection.recv(max(_CHUNK, min(count - have, 1 << 20)))
-            except OSError:
-                raise GoneError from None
-            if not chunk:
-                raise GoneError
+            chunk = self._more(max(_CHUNK, min(count - have, 1 << 20)))
             chunks.append(chunk)
             have += len(chunk)
         return b"".join(chunks)
+
+    def _more(self, most: int) -> bytes:
+        try:
+            chunk = self._receive(most)
+        except OSError:
+            raise GoneError from None
+        if not chunk:
+            raise GoneError
+        return chunk
 
     def pending(self) -> bool:
         """Whether bytes wait that nobody asked for."""

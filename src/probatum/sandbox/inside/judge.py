@@ -166,8 +166,9 @@ class Session(Peer):
             "w": {key: frames.encode(value, self) for key, value in kwargs.items()} if kwargs else {},
         }
         answer = self._ask(frame)
-        for place, now in self._changes(answer.get("m", ()), len(args)):
-            _become(args[place], self._decoded(now))
+        if "m" in answer:
+            for place, now in self._changes(answer["m"], len(args)):
+                _become(args[place], self._decoded(now))
         return self._decoded(answer["r"])
 
     def _changes(self, changes: Any, count: int) -> list[tuple[int, Any]]:

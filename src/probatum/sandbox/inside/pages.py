@@ -1,8 +1,11 @@
-"""The interpreter's own code in huge pages: a clone has less to copy, to look up and to throw away.
+"""The interpreter's own code in huge pages, and few mappings: a clone has less to copy and to throw away.
 
 The kernel maps a file's pages anew in every process that reads them, sixteen at a time, and unmaps them one
 by one when it ends: some 900 pages of each candidate, a tenth of what it costs. A huge page of memory that
 belongs to no file is passed on as one entry. Node.js offers the same as `--use-largepages`.
+
+A shared library comes in five mappings that differ in what may be done with them; each is copied and thrown
+away with every candidate. Two are enough: what is read or run, and what is written.
 """
 
 # pathlib would cost memory in every candidate:
@@ -10,8 +13,9 @@ belongs to no file is passed on as one entry. Node.js offers the same as `--use-
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
-from typing import Final
+from typing import Final, NamedTuple
 
 from probatum.sandbox.inside import syscalls
 
@@ -22,6 +26,70 @@ _READ_EXECUTE: Final = 1 | 4
 _PRIVATE_ANONYMOUS: Final = 0x22
 _MADV_COLLAPSE: Final = 25  # since Linux 6.1
 _MREMAP_FIXED: Final = 1 | 2  # with MAYMOVE, which it needs
+
+
+class Mapping(NamedTuple):
+    """A part of a file in memory, as a line of `/proc/PID/maps` tells of it."""
+
+    first: int
+    last: int
+    permissions: str
+    offset: int
+    file: str
+
+    def goes_on_in(self, other: Mapping) -> bool:
+        """Whether both could be one, were it not for what is allowed there."""
+        size = self.last - self.first
+        return (self.file, self.last, self.offset + size) == (other.file, other.first, other.offset)
+
+
+def _of_files(maps: str) -> list[Mapping]:
+    """What of files is mapped, and shared with nobody who writes."""
+    found = []
+    for line in maps.splitlines():
+        span, permissions, offset, _, _, *path = line.split(maxsplit=5)
+        if path and path[0].startswith("/") and permissions.endswith("p"):
+            first, last = (int(part, 16) for part in span.split("-"))
+            found.append(Mapping(first, last, permissions, int(offset, 16), path[0]))
+    return found
+
+
+def joinable(maps: str) -> list[tuple[int, int, int]]:
+    """First and last address of what may be one mapping of a library, and what must be allowed there.
+
+    What was written once and then made read-only (the table of functions of other libraries) stands before
+    what stays writable, and becomes writable again.
+
+    Args:
+        maps: what `/proc/PID/maps` says.
+    """
+    libraries: list[list[Mapping]] = []
+    for one in _of_files(maps):
+        if libraries and libraries[-1][-1].goes_on_in(one):
+            libraries[-1].append(one)
+        else:
+            libraries.append([one])
+    found = []
+    for parts in libraries:
+        split = next((place for place, one in enumerate(parts) if "w" in one.permissions), len(parts))
+        if 0 < split < len(parts) and parts[split - 1].permissions == "r--p":
+            split -= 1
+        for some, needed, allowed in ((parts[:split], "x", _READ_EXECUTE), (parts[split:], "w", _READ_WRITE)):
+            if len(some) > 1 and any(needed in one.permissions for one in some):
+                found.append((some[0].first, some[-1].last, allowed))
+    return found
+
+
+def join_mappings() -> None:
+    """Makes few mappings of the many that shared libraries come in.
+
+    To be called before the first fork: after one, what was written can no longer become one.
+    """
+    with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as file:
+        wanted = joinable(file.read())
+    for first, last, allowed in wanted:
+        with contextlib.suppress(OSError):  # a security module forbids it
+            syscalls.call("mprotect", first, last - first, allowed)
 
 
 def code_ranges(maps: str) -> list[tuple[int, int]]:

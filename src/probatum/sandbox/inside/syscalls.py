@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 MACHINE: Final = os.uname().machine
@@ -28,6 +28,8 @@ NUMBERS: Final[dict[str, dict[str, int]]] = {
         "umount2": 166,
         "sethostname": 170,
         "unshare": 272,
+        "io_uring_setup": 425,
+        "io_uring_register": 427,
     },
     "aarch64": {
         "clone": 220,
@@ -39,6 +41,10 @@ NUMBERS: Final[dict[str, dict[str, int]]] = {
         "umount2": 39,
         "sethostname": 161,
         "unshare": 97,
+        "madvise": 233,
+        "mprotect": 226,
+        "io_uring_setup": 425,
+        "io_uring_register": 427,
     },
 }
 
@@ -78,6 +84,8 @@ PR_GET_TID_ADDRESS: Final = 40
 CAP_VERSION_3: Final = 0x20080522
 LAST_CAPABILITY: Final = 63  # the kernel says EINVAL well before
 
+_HEAP_PAGE: Final = os.sysconf("SC_PAGE_SIZE")
+_MADV_DONTNEED: Final = 4
 _F_ADD_SEALS: Final = 1033
 _F_SETFL: Final = 4
 _SEALS: Final = 0x1 | 0x2 | 0x4  # no further seal, no shrinking, no growing
@@ -217,11 +225,51 @@ def clear_flags(descriptor: int) -> None:
     _libc.fcntl(descriptor, _F_SETFL, 0)
 
 
-def trim_memory() -> None:
-    """Gives free memory back, so that children need not copy it."""
-    trim = getattr(_libc, "malloc_trim", None)  # glibc alone has it
-    if trim is not None:
-        trim(0)
+class _Allocated(ctypes.Structure):
+    """struct mallinfo2, of which one field is of use: bytes that are free at the end of the heap."""
+
+    _fields_ = (("unused", ctypes.c_size_t * 9), ("keepcost", ctypes.c_size_t))
+
+
+class Heap:
+    """The C library's heap, where objects of more than 512 bytes are; glibc alone tells of it."""
+
+    def __init__(self) -> None:
+        self._told = getattr(_libc, "mallinfo2", None)  # since glibc 2.33
+        if self._told is not None:
+            self._told.restype = _Allocated
+            _libc.malloc.restype = _libc.sbrk.restype = ctypes.c_void_p
+
+    def end(self) -> tuple[int, int]:
+        """First and last address of what is free at its end; both 0 where the library does not tell."""
+        if self._told is None:
+            return 0, 0
+        last = _libc.sbrk(0) or 0
+        return last - self._told().keepcost, last
+
+    def fill_holes(self, sizes: Iterable[int]) -> None:
+        """Takes all that is free before the end, so that new objects come to lie there, side by side.
+
+        Args:
+            sizes: bytes, from large to small.
+        """
+        first, last = self.end()
+        for size in sizes if first else ():
+            while True:
+                block = ctypes.c_void_p(_libc.malloc(size))
+                if not first > (block.value or last):
+                    _libc.free(block)
+                    break
+
+    def trim(self) -> None:
+        """Gives free memory back, so that children need not copy it."""
+        trim = getattr(_libc, "malloc_trim", None)
+        if trim is not None:
+            trim(0)
+        first, last = self.end()
+        first = -(-(first + _HEAP_PAGE) // _HEAP_PAGE) * _HEAP_PAGE
+        if 0 < first < last:  # where large blocks are in huge pages, the library gives back whole ones only
+            call("madvise", first, last - first, _MADV_DONTNEED)
 
 
 def cloning(flags: int) -> tuple[Callable[..., int], tuple[object, ...]]:

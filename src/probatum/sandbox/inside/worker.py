@@ -17,7 +17,7 @@ import sys
 import types
 from typing import Any
 
-from probatum.sandbox.inside import JUDGE_DIGITS, JUDGE_MEMORY, container, seccomp, syscalls, zygote
+from probatum.sandbox.inside import JUDGE_DIGITS, JUDGE_MEMORY, container, pages, seccomp, syscalls, zygote
 from probatum.sandbox.inside.ending import Ending
 from probatum.sandbox.inside.frames import GoneError, Wire
 from probatum.sandbox.inside.output import Outputs
@@ -137,9 +137,9 @@ def keep(
         os.close(entrance)
     if settings["isolation"] == "unsafe-subprocess":  # in a pid namespace orphans are its first process's
         syscalls.prctl(syscalls.PR_SET_CHILD_SUBREAPER, 1)
-    seccomp.install()
     others = {int(name) for name in os.listdir("/proc") if name.isdigit()}
     if settings["isolation"] == zygote.OWN_KERNEL:
+        seccomp.install()
         source: zygote.Asked | zygote.Within = zygote.Within(outputs, settings)
         zygote_pid = os.getpid()
     else:
@@ -154,9 +154,12 @@ def keep(
             os._exit(0)
         for_zygote.close()
         syscalls.drop_capabilities()
+        seccomp.install()
         source = zygote.Asked(of_keeper)
     try:
         loaded = load(sources)
+        if isinstance(source, zygote.Asked):
+            source.wait()
         linux = settings["isolation"] != zygote.OWN_KERNEL
         loaded["limits"].restrict_zygote(zygote_pid, linux=linux)
         keeper = loaded["keeper"]
@@ -227,6 +230,8 @@ def main(settings: dict[str, Any]) -> None:
         with contextlib.suppress(OSError):  # it may have been taken from us meanwhile
             os.sched_setaffinity(0, {settings["processor"]})
     preload(settings["preload"])
+    if settings["isolation"] != zygote.OWN_KERNEL:  # its mappings are another matter
+        pages.join_mappings()
     of_judge, of_keeper = read("limits", "judge", "execution"), read("limits", "watch", "keeper")
     isolate(host, settings)
     clean_interpreter(settings["work"])

@@ -8,17 +8,20 @@ each. `CLONE_PARENT` makes its candidates children of the keeper, which watches 
 from __future__ import annotations
 
 import _socket
+import errno
 import gc
 import os
 import sys
 from typing import Any, NoReturn
 
-from probatum.sandbox.inside import OPEN_FILES, candidate, ending, pages, syscalls
+from probatum.sandbox.inside import OPEN_FILES, candidate, ending, heap, hot, pages, seccomp, syscalls
 from probatum.sandbox.inside.output import Outputs
 
+READY = b"ready"
 FREE = 3  # the first descriptor after the standard ones: here comes the connection of a candidate
 OWN_KERNEL = "gvisor"
 OWN = 100  # the zygote's own descriptors begin here
+PINNING = 110  # the descriptor that keeps pages pinned; candidates close it
 
 
 class Zygote:
@@ -37,21 +40,55 @@ class Zygote:
         if isolation != OWN_KERNEL:  # it has none to give
             pages.use_huge_pages()
         gc.collect()
-        syscalls.trim_memory()
+        self._filling = heap.fill_holes() if isolation != OWN_KERNEL else []
         gc.freeze()
         gc.disable()
 
     def become(self, out: int, err: int) -> NoReturn:
         """In the clone: waits for a program, whose connection is in place, and runs it."""
         try:
-            if self.call(*self._drop) == 0:
-                os.dup2(out, 1)
-                os.dup2(err, 2)
-                os.closerange(FREE, self.connection)
-                os.closerange(self.connection + 1, OPEN_FILES)
+            if self._prepare(out, err):
                 candidate.run(self._wire, self._work)
         finally:
             os._exit(125)
+
+    def _prepare(self, out: int, err: int) -> bool:
+        """Whether the clone keeps nothing of the zygote: no capability, and its own descriptors alone."""
+        if self.call(*self._drop) != 0:
+            return False
+        os.dup2(out, 1)
+        os.dup2(err, 2)
+        os.closerange(FREE, self.connection)
+        os.closerange(self.connection + 1, OPEN_FILES)
+        return True
+
+    def pin(self, out: int, err: int) -> int:
+        """Pins the pages that two programs write which have little in common; returns how many.
+
+        To be called before there is a filter of system calls.
+        """
+        try:
+            some = self._written(candidate.REHEARSED, out, err)
+            return hot.pin(some & self._written(candidate.PLAIN, out, err), PINNING)
+        except OSError:  # then each is copied when it is written
+            return 0
+
+    def _written(self, source: str, out: int, err: int) -> set[int]:
+        """The pages that a candidate with this program writes."""
+        call, arguments = syscalls.cloning(0)
+        judge, theirs = candidate.rehearsal(source)
+        if theirs.fileno() != self.connection:
+            raise OSError(errno.EBADF, "the descriptor of candidates is taken")
+
+        def live() -> None:
+            if self._prepare(out, err):
+                candidate.live(self._wire, self._work)
+
+        try:
+            return hot.written(lambda: call(*arguments), live)
+        finally:
+            judge.close()
+            theirs.close()
 
 
 def start(keeper: _socket.socket, outputs: tuple[Outputs, Outputs], settings: dict[str, Any]) -> None:
@@ -66,6 +103,9 @@ def start(keeper: _socket.socket, outputs: tuple[Outputs, Outputs], settings: di
     syscalls.prctl(syscalls.PR_SET_PDEATHSIG, syscalls.SIGKILL)
     keeper, files = _moved(keeper, outputs)
     zygote = Zygote(settings)
+    zygote.pin(*files[0])
+    seccomp.install()
+    keeper.send(READY)
     call, clone, connection = zygote.call, zygote.clone, zygote.connection
     space, flags = _socket.CMSG_SPACE(4), _socket.MSG_CMSG_CLOEXEC
     receive, send, close = keeper.recvmsg, keeper.send, os.close
@@ -85,6 +125,11 @@ class Asked:
 
     def __init__(self, channel: _socket.socket) -> None:
         self._channel = channel
+
+    def wait(self) -> None:
+        """Until it takes orders."""
+        if self._channel.recv(16) != READY:
+            os._exit(1)
 
     def start(self, turn: int, connection: _socket.socket) -> int:
         """The process id of a new candidate, or `-errno`."""

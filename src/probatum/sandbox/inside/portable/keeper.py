@@ -314,6 +314,6 @@ def main(settings: dict[str, Any]) -> None:
         keeper.serve()
     except NoCandidateError as error:
         keeper.crash(str(error).encode("utf-8", "replace"))
-    except OSError:
+    except Exception:  # noqa: BLE001 - told to the judge, who tells the host
         keeper.crash(traceback.format_exc()[-4000:].encode("utf-8", "replace"))
     keeper.end()
