@@ -73,7 +73,7 @@ def test_a_bundle_holds_the_run_its_samples_and_its_card(run, bundle):
     assert run.id in files["card.md"].decode()
     lines = gzip.decompress(files["samples.jsonl.gz"]).decode("ascii").splitlines()
     samples = list(run.each_sample())
-    assert len(lines) == len(samples) == 5
+    assert len(lines) == len(samples) == 8
     for line, sample in zip(lines, samples, strict=True):
         row = json.loads(line)
         assert row["item"]["id"] == sample.item.id
@@ -255,10 +255,10 @@ def test_no_text_of_a_sample_survives_redaction(data):
 
 def test_samples_alone_are_written_by_the_name_of_the_file(run, tmp_path):
     for name in ("s.jsonl", "s.jsonl.gz", "s.parquet"):
-        assert write_samples(tmp_path / name, run.each_sample()) == 5
+        assert write_samples(tmp_path / name, run.each_sample()) == 8
     lines = (tmp_path / "s.jsonl").read_bytes()
     assert gzip.decompress((tmp_path / "s.jsonl.gz").read_bytes()) == lines
-    assert len([json.loads(line) for line in lines.splitlines()]) == 5
+    assert len([json.loads(line) for line in lines.splitlines()]) == 8
     assert pq.read_table(tmp_path / "s.parquet").equals(run.samples())
     with pytest.raises(UsageError, match=r"name it \.zip, \.jsonl"):
         write_samples(tmp_path / "s.txt", run.each_sample())

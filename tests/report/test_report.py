@@ -26,9 +26,9 @@ from probatum.report.page.examples import MOST, Chooser, clip
 from probatum.report.page.figures import COLOURS, DARK
 from probatum.report.page.messages import MESSAGES, STATUSES
 from probatum.report.page.writing import script
-from probatum.report.validity import run_faults
 from probatum.runner import EvaluatedRun, evaluate
 from probatum.runner.comparing import compare
+from probatum.runner.invariants import run_faults
 from probatum.scoring import PassAtK
 from tests.report.reported import EVERY_ENDING, Sure, item_with_stratum, made_run, right, sure_gold
 from tests.runner.test_likelihood_runs import choice_task, model, write

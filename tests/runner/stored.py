@@ -39,11 +39,12 @@ def stored_run(
 
     Of several tasks: task → item id → …
     """
+    protocol = replace(protocol, samples=max(protocol.samples, _most_samples(scores)))
     several = scores if any(isinstance(one, Mapping) for one in scores.values()) else {"sums": scores}
     identity = run.pop("model", Identity(provider="fake", name=name))
     id_ = digest_json([name, protocol.digest, identity.digest, sorted(several)])[:16]
     graded = {
-        task: _graded(id_, one, clusters or {}, strata or {}, contents or {}, score)
+        task: _graded(id_, _each(one, protocol.samples), clusters or {}, strata or {}, contents or {}, score)
         for task, one in several.items()
     }
     tasks = tuple(
@@ -70,6 +71,18 @@ def stored_run(
     closed = replace(record, state=RunState.COMPLETE, tasks=tasks)
     store.close_run(closed)
     return EvaluatedRun(closed, store)
+
+
+def _each(scores: Scores, samples: int) -> Scores:
+    """With what one score says said of each sample."""
+    return {name: one if isinstance(one, (list, tuple)) else [one] * samples for name, one in scores.items()}
+
+
+def _most_samples(scores: Mapping[str, object]) -> int:
+    """Samples an item, of whatever task."""
+    lists = [one for one in scores.values() if isinstance(one, (list, tuple))]
+    inner = [_most_samples(one) for one in scores.values() if isinstance(one, Mapping)]
+    return max([1, *inner, *map(len, lists)])
 
 
 def _summed(store: Store, run: str, task: TaskRun, protocol: Protocol, score: str) -> TaskRun:

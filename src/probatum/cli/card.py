@@ -10,6 +10,7 @@ import click
 from probatum.cli.options import DEFAULT_STORE, store_option
 from probatum.cli.output import print_json, write_text
 from probatum.report import make_card
+from probatum.runner import EvaluatedRun
 from probatum.runner.audit import audit_run
 from probatum.store import open_store
 
@@ -31,12 +32,16 @@ __all__ = ["command"]
 def command(
     run: str, output: Path | None, decision: str | None, audited: bool, store: str | None, as_json: bool
 ) -> int:
-    """Write the evaluation card of RUN (the beginning of its id, or `latest`)."""
+    """Write the evaluation card of RUN (the beginning of its id, or `latest`).
+
+    Exit status 3: the run breaks an invariant, and its numbers must not be used; the card says which.
+    """
     opened = open_store(store or DEFAULT_STORE, create=False)
     try:
         record = opened.run(run)
         audits = {one.audit.task: one.audit for one in audit_run(record, opened)} if audited else None
-        card = make_card(record, decision=decision, audits=audits)
+        faults = EvaluatedRun(record, opened).faults
+        card = make_card(record, decision=decision, audits=audits, faults=faults)
     finally:
         opened.close()
     if output is None and as_json:
@@ -47,4 +52,4 @@ def command(
         write_text(output, json.dumps(card.plain(), indent=2, allow_nan=False, default=str) + "\n")
     else:
         write_text(output, card.markdown())
-    return 0
+    return 3 if faults else 0

@@ -29,17 +29,23 @@ __all__ = ["command"]
 @store_option
 @json_option
 def command(run: str, output: Path, redact: bool, store: str | None, as_json: bool) -> int:
-    """Write RUN (its id, the beginning of it, `latest`, or the name of its model) to a file."""
+    """Write RUN (its id, the beginning of it, `latest`, or the name of its model) to a file.
+
+    Exit status 3: written, and the run breaks an invariant: its numbers must not be used.
+    """
     opened = open_store(store or DEFAULT_STORE, create=False)
     try:
         found = EvaluatedRun(find_run(opened, run), opened)
+        for fault in found.faults:
+            click.echo(f"probatum: INVALID: run {found.id}: {' '.join(fault.split())}", err=True)
+        status = 0 if found.valid else 3
         if output.suffix != ".zip":
             count = write_samples(output, found.each_sample(), redact=redact)
             if as_json:
                 print_json({"file": str(output), "run": found.id, "samples": count, "redacted": redact})
             else:
                 print_line(f"{output}: {count} samples of run {found.id}")
-            return 0
+            return status
         bundle = write_bundle(output, found, redact=redact)
     finally:
         opened.close()
@@ -52,4 +58,4 @@ def command(run: str, output: Path, redact: bool, store: str | None, as_json: bo
         )
     else:
         print_line(f"{output}: run {bundle.run}, {len(bundle.files)} files, sha256:{bundle.digest}")
-    return 0
+    return status

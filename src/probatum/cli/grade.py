@@ -95,7 +95,7 @@ def command(
         print_json({**run.plain(), "cost": progress.plain()})
     else:
         print_run(run, progress)
-    return 0 if run.complete else 3
+    return 0 if run.complete and run.valid else 3
 
 
 def unescaped(text: str) -> str:

@@ -54,4 +54,4 @@ def command(
         print_json({**found.plain(), "cost": progress.plain()})
     else:
         print_run(found, progress)
-    return 0 if found.complete else 3
+    return 0 if found.complete and found.valid else 3

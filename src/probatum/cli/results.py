@@ -10,7 +10,6 @@ from probatum.cli.options import DEFAULT_STORE, json_option, store_option
 from probatum.cli.output import print_json
 from probatum.cli.tables import console, print_run, print_table
 from probatum.core.errors import UsageError
-from probatum.core.run import Run
 from probatum.runner import EvaluatedRun
 from probatum.runner.comparing import Leaderboard, Ranked, leaderboards
 from probatum.runner.result import task_estimates
@@ -26,7 +25,10 @@ __all__ = ["command"]
 @store_option
 @json_option
 def command(run: str | None, ranked: bool, tasks: tuple[str, ...], store: str | None, as_json: bool) -> int:
-    """List the runs of a store, or show RUN (the beginning of its id, or `latest`), or rank all models."""
+    """List the runs of a store, or show RUN (the beginning of its id, or `latest`), or rank all models.
+
+    Exit status 3: a run breaks an invariant, and its numbers must not be used; it is marked INVALID.
+    """
     if tasks and not ranked:
         raise UsageError(f"--task {tasks[0]!r} says what to rank; add --ranked")
     if ranked and run is not None:
@@ -41,23 +43,27 @@ def command(run: str | None, ranked: bool, tasks: tuple[str, ...], store: str | 
                 print_json(found.plain())
             else:
                 print_run(found)
-            return 0
-        runs = opened.runs()
+            return 0 if found.valid else 3
+        runs = [EvaluatedRun(one, opened) for one in opened.runs()]
         if as_json:
-            print_json({"runs": [EvaluatedRun(one, opened).plain() for one in runs]})
+            print_json({"runs": [one.plain() for one in runs]})
         else:
             _print_runs(runs)
-        return 0
+        return 0 if all(one.valid for one in runs) else 3
     finally:
         opened.close()
 
 
 def _print_boards(runs: Sequence[EvaluatedRun], tasks: Sequence[str], *, as_json: bool) -> int:
-    found = leaderboards(runs, tasks=tasks)
+    found = leaderboards([run for run in runs if run.valid], tasks=tasks)
+    invalid = {run.id: list(run.faults) for run in runs if not run.valid}
+    status = 3 if invalid else 0
     if as_json:
-        print_json({"leaderboards": [each.plain() for each in found]})
-        return 0
+        print_json({"leaderboards": [each.plain() for each in found], "invalid": invalid})
+        return status
     out = console()
+    for name, faults in invalid.items():
+        out.print(f"left out: run {name} is INVALID: {'; '.join(faults)}", markup=False, highlight=False)
     for board in found:
         out.print(_headline(board), markup=False, highlight=False)
         models = dict(board.models)
@@ -72,7 +78,7 @@ def _print_boards(runs: Sequence[EvaluatedRun], tasks: Sequence[str], *, as_json
         out.print()
     if not found:
         out.print("no run of such a task is in this store", markup=False)
-    return 0
+    return status
 
 
 def _headline(board: Leaderboard) -> str:
@@ -91,14 +97,16 @@ def _ranks(row: Ranked) -> str:
     return str(row.low) if row.low == row.high else f"{row.low} … {row.high}"
 
 
-def _print_runs(runs: list[Run]) -> None:
+def _print_runs(runs: Sequence[EvaluatedRun]) -> None:
     if not runs:
         console().print("no run is in this store yet; `probatum run mini --model …` makes one")
         return
     rows = []
-    for run in runs:
+    for each in runs:
+        run = each.record
+        state = run.state.value if each.valid else "INVALID"
         for task in run.tasks:
-            first = [run.id, run.updated, run.state.value, f"{run.model.provider}/{run.model.name}"]
+            first = [run.id, run.updated, state, f"{run.model.provider}/{run.model.name}"]
             estimate = next(iter(task_estimates(task)), None)
             cells = ["-", "-", "-"]
             if estimate is not None and estimate.value is not None:

@@ -37,6 +37,8 @@ def print_run(run: EvaluatedRun, progress: Progress | None = None) -> None:
         f"state {_state(run.record.state)}",
         highlight=False,
     )
+    for fault in run.faults:
+        out.print(f"[bold red]INVALID[/], do not use these numbers: {escape(fault)}", highlight=False)
     rows = [[task.task, *_cells(estimate)] for task in run.record.tasks for estimate in task_estimates(task)]
     print_table(out, COLUMNS, rows, right=("n", "value", "coverage", "chance"))
     for task in run.record.tasks:

@@ -19,7 +19,7 @@ import io
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -67,7 +67,7 @@ def write_bundle(path: Path, run: EvaluatedRun, *, redact: bool = False) -> Bund
     with tempfile.TemporaryDirectory(prefix="probatum-") as name:
         directory = Path(name)
         record = redacted_run(run.record) if redact else run.record
-        _write_texts(directory, record)
+        _write_texts(directory, record, run.faults)
         _write_all_samples(directory, run.each_sample(), redact=redact)
         files = {
             one.name: {"sha256": file_digest(one), "bytes": one.stat().st_size}
@@ -130,8 +130,8 @@ def file_digest(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _write_texts(directory: Path, record: Run) -> None:
-    card = make_card(record)
+def _write_texts(directory: Path, record: Run, faults: Sequence[str]) -> None:
+    card = make_card(record, faults=faults)
     texts = {
         "run.json": strict_text(record, indent=2) + "\n",
         "card.json": strict_text(card.plain(), indent=2) + "\n",

@@ -15,7 +15,7 @@ from probatum.core.records import Estimate
 from probatum.core.run import Run, TaskRun
 from probatum.core.status import Status
 from probatum.report.escaping import escape_markdown
-from probatum.report.validity import run_faults
+from probatum.runner.invariants import run_faults
 from probatum.runner.noise import noise_floor_of, told_noise
 from probatum.runner.result import task_estimates
 from probatum.scoring.audit import ExtractionAudit

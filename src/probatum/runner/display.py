@@ -19,6 +19,7 @@ def run_html(
     estimates: Mapping[str, Iterable[Estimate]],
     statuses: Mapping[str, Mapping[str, int]],
     noise: Mapping[str, Iterable[str]] | None = None,
+    faults: Iterable[str] = (),
 ) -> str:
     """The table, without style and script of its own.
 
@@ -27,6 +28,7 @@ def run_html(
         estimates: task → estimates, in order.
         statuses: task → status → count.
         noise: task → what asking twice showed, line by line.
+        faults: invariants that the run breaks; they stand above its numbers.
     """
     model = f"{run.model.provider}/{run.model.name}"
     head = f"run <code>{_shown(run.id)}</code> · {_shown(model)} · {_shown(run.state.value)}"
@@ -41,8 +43,11 @@ def run_html(
         f"<li>{_shown(task)}: {_shown(line)}</li>" for task, lines in (noise or {}).items() for line in lines
     ]
     names = "".join(f"<th>{name}</th>" for name in COLUMNS)
+    broken = "".join(
+        f"<p><strong>INVALID, do not use these numbers</strong>: {_shown(fault)}</p>" for fault in faults
+    )
     return (
-        f"<p>{head}</p><table><thead><tr>{names}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+        f"<p>{head}</p>{broken}<table><thead><tr>{names}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
         f"<ul>{''.join(counts)}</ul>"
     )
 

@@ -308,7 +308,9 @@ class Evaluation:
     def _close(self, run: Run, state: RunState) -> EvaluatedRun:
         closed = replace(run, state=state, updated=now(), environment=environment(self.sandbox.proven))
         self.store.close_run(closed)
-        return EvaluatedRun(closed, self.store)
+        done = EvaluatedRun(closed, self.store)
+        _ = done.faults  # looked for while the store is open, and before a number is shown
+        return done
 
 
 def _with_limits(summary: Mapping[str, object], limits: CpuLimits) -> dict[str, object]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -11,18 +12,15 @@ import msgspec
 from probatum.core.records import Estimate
 from probatum.core.run import Run, RunState, Sample, TaskRun
 from probatum.runner.display import run_html
+from probatum.runner.invariants import kept_faults
 from probatum.runner.noise import NoiseFloor, noise_floor_of, told_noise
+from probatum.runner.summaries import task_estimates
 from probatum.store import Store, open_store
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = ["EvaluatedRun", "load_run", "task_estimates"]
-
-
-def task_estimates(task: TaskRun) -> tuple[Estimate, ...]:
-    """The estimates that stand in a task's summary."""
-    return tuple(msgspec.convert(task.summary.get("estimates", []), list[Estimate]))
 
 
 @dataclass(frozen=True)
@@ -41,6 +39,20 @@ class EvaluatedRun:
     def complete(self) -> bool:
         """Whether every sample has an outcome and few enough of them are faults."""
         return self.record.state is RunState.COMPLETE
+
+    @cached_property
+    def faults(self) -> tuple[str, ...]:
+        """Invariants that the run breaks, a line each; none is good. Reads the store once.
+
+        Raises:
+            StoreError: the store was closed before this was asked for the first time.
+        """
+        return kept_faults(self.record, self.store)
+
+    @property
+    def valid(self) -> bool:
+        """Whether the run breaks no invariant: if it does, its numbers must not be used."""
+        return not self.faults
 
     @property
     def estimates(self) -> tuple[Estimate, ...]:
@@ -79,7 +91,7 @@ class EvaluatedRun:
         """What a notebook shows: estimates and statuses, every text escaped."""
         estimates = {task.task: task_estimates(task) for task in self.record.tasks}
         noise = {task: told_noise(found) for task, found in self.noise_floors.items()}
-        return run_html(self.record, estimates, self.statuses, noise)
+        return run_html(self.record, estimates, self.statuses, noise, self.faults)
 
     def plain(self) -> dict[str, Any]:
         """The object that `--json` prints (design §5)."""
@@ -89,6 +101,8 @@ class EvaluatedRun:
             "model": f"{self.record.model.provider}/{self.record.model.name}",
             "state": self.record.state.value,
             "complete": self.complete,
+            "valid": self.valid,
+            "faults": list(self.faults),
             "tasks": [
                 {
                     "task": task.task,

@@ -85,6 +85,10 @@ class Store(Interface):
         """Item id and sample of each scored sample of which a response is not kept."""
         ...
 
+    def misnamed(self, run: str, task: str) -> list[tuple[str, str]]:
+        """Item id of a sample and that of the item kept with it, of each sample where they differ."""
+        ...
+
     def samples(self, run: str, task: str, *, answers: str | None = None) -> Iterator[Sample]:
         """Samples whole, by position and sample, streamed.
 

@@ -304,10 +304,43 @@ class SQLStore:
         query = select(*PLACE, *columns).join(items, items.c.digest == outcomes.c.item)
         for rows in self._pages(query.where(outcomes.c.task == _task(run, task)), MARKS_PER_PAGE):
             read: dict[bytes, dict[str, float]] = {}  # most samples have one of a few scores
-            for _, sample, _, item_id, status, scores, cluster, stratum in rows:
-                if (known := read.get(scores)) is None:
-                    known = read[scores] = unpack(dict[str, float], scores)
-                yield Mark(item_id, sample, STATUSES[status], known, cluster, stratum)
+            with self._decoding():
+                for _, sample, _, item_id, status, scores, cluster, stratum in rows:
+                    if (known := read.get(scores)) is None:
+                        known = read[scores] = unpack(dict[str, float], scores)
+                    yield Mark(item_id, sample, STATUSES[status], known, cluster, stratum)
+
+    def unanswered(self, run: str, task: str) -> list[tuple[str, int]]:
+        """Item id and sample of each scored sample of which a response is not kept."""
+        query = select(*PLACE, outcomes.c.item_id, outcomes.c.requests, runs.c.model)
+        query = query.join(runs, runs.c.id == run).where(outcomes.c.task == _task(run, task))
+        query = query.where(outcomes.c.status == Status.SCORED.value)
+        lost = []
+        for rows in self._pages(query, MARKS_PER_PAGE):
+            with self._decoding():
+                asked = [[_key(one) for one in unpack(list[Asked], row.requests)] for row in rows]
+            with self._reading() as connection:
+                kept = select(responses.c.key).where(responses.c.model == _number_of(rows[0].model))
+                wanted = {key for keys in asked for key in keys}
+                found = {row.key for row in _fetch(connection, kept, responses.c.key, wanted)}
+            lost += [
+                (row.item_id, row.sample)
+                for row, keys in zip(rows, asked, strict=True)
+                if not found.issuperset(keys)
+            ]
+        return lost
+
+    def misnamed(self, run: str, task: str) -> list[tuple[str, str]]:
+        """Item id of a sample and that of the item kept with it, of each sample where they differ."""
+        query = select(*PLACE, outcomes.c.item_id, items.c.body).join(
+            items, items.c.digest == outcomes.c.item
+        )
+        found = []
+        for rows in self._pages(query.where(outcomes.c.task == _task(run, task)), MARKS_PER_PAGE):
+            with self._decoding():
+                names = [(row.item_id, unpack(Item, row.body).id) for row in rows]
+            found += [(one, other) for one, other in names if one != other]
+        return found
 
     def item_digests(self, run: str, task: str) -> dict[str, str]:
         """Item id → digest of the item, in the order of the items."""
@@ -329,7 +362,8 @@ class SQLStore:
             raise UsageError(f"no run {run!r} in {self.name!r}; `probatum results` lists what there is")
         query = select(outcomes).where(outcomes.c.task == _task(run, task))
         for rows in self._pages(query, SAMPLES_PER_PAGE):
-            yield from self._samples(answers or model, task, rows)
+            with self._decoding():
+                yield from self._samples(answers or model, task, rows)
 
     # Underneath
 
@@ -392,6 +426,18 @@ class SQLStore:
         self._check_open()
         with translated(self._address), self._reader.connect() as connection:
             yield connection
+
+    @contextmanager
+    def _decoding(self) -> Iterator[None]:
+        """A row that somebody changed, or that refers to one that is gone, is told as damage."""
+        with translated(self._address):
+            try:
+                yield
+            except (KeyError, IndexError, UnicodeDecodeError) as error:
+                raise StoreError(
+                    f"store {self.name!r} is damaged: a row cannot be read, or what it refers to is gone "
+                    f"({type(error).__name__}); use a copy of it from before"
+                ) from error
 
     @contextmanager
     def _writing(self) -> Iterator[Transaction]:

@@ -14,8 +14,8 @@ from probatum.report.page.gathering import TaskReport
 from probatum.report.page.messages import Words
 from probatum.report.page.sensitivity import PromptSensitivity, PromptVariant
 from probatum.report.page.tasks import KINDS, interval_text, number, percent, status_kind, status_parts
-from probatum.report.validity import is_rate
 from probatum.runner.comparing import Comparison, Contrast, PairComparison, Ranking
+from probatum.runner.invariants import is_rate
 
 __all__ = ["comparison_section", "sensitivity_section", "summary_section"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -15,12 +14,12 @@ import numpy as np
 from probatum import stats
 from probatum.core.records import Estimate, Mark
 from probatum.core.run import Sample, TaskRun
-from probatum.core.status import END_TO_END, Status
+from probatum.core.status import Status
 from probatum.report.page.contamination import Contamination, CorpusAudit, scores_by_overlap
 from probatum.report.page.examples import Chooser, Example, group_of
-from probatum.report.validity import task_faults
+from probatum.runner.invariants import mark_faults, task_faults, task_fields, task_policy
 from probatum.runner.result import EvaluatedRun, task_estimates
-from probatum.scoring.tally import Denominator, units
+from probatum.scoring.tally import Denominator, end_to_end, units
 
 __all__ = ["Count", "LengthBin", "Lengths", "Risk", "TaskReport", "gather"]
 
@@ -29,7 +28,6 @@ RISK_POINTS: Final = 200
 """Points of a risk–coverage curve that are drawn."""
 LISTED: Final = 30
 """Reasons and rules that are listed, the commonest first."""
-_ROUNDING: Final = 1e-9
 
 
 @dataclass(frozen=True)
@@ -197,7 +195,7 @@ def gather(
     """
     estimates = task_estimates(record)
     whole, slices = _parted(estimates)
-    policy = _policy(record)
+    policy = end_to_end(task_policy(record))
     seen = _Seen(first_score(record))
     chooser = Chooser(record.task, examples)
     for sample in run.store.samples(run.id, record.task):
@@ -223,7 +221,7 @@ def gather(
         examples=shown,
         examples_cut=cut,
         contamination=_contamination(seen, policy, audit, level),
-        faults=(*task_faults(record), *_sample_faults(record, seen, estimates, policy)),
+        faults=(*task_faults(record), *_sample_faults(record, seen)),
         notes=tuple(map(str, _list(record.summary.get("notes")))),
     )
 
@@ -231,31 +229,13 @@ def gather(
 # ── what stands in a recipe ─────────────────────────────────────────────────────────────────────────
 
 
-def _task_fields(record: TaskRun) -> Mapping[str, Any]:
-    protocol: Any = record.recipe.get("protocol")
-    try:
-        return dict(protocol["fields"]["task"]["fields"])
-    except (KeyError, TypeError):
-        return {}
-
-
 def first_score(record: TaskRun) -> str | None:
     """The score that the task's first metric is a mean of; `None` where the recipe names none."""
-    for metric in _list(_task_fields(record).get("metrics")):
+    for metric in _list(task_fields(record).get("metrics")):
         score = metric["fields"].get("score") if isinstance(metric, Mapping) else None
         if isinstance(score, str):
             return score
     return None
-
-
-def _policy(record: TaskRun) -> Denominator:
-    """The denominator that the recipe declares; the default one where there is no recipe."""
-    policy = _task_fields(record).get("policy")
-    if not isinstance(policy, Mapping):
-        return Denominator("end_to_end", END_TO_END)
-    listed = {str(json.loads(one)).rpartition(".")[2] for one in policy["fields"]["counted"]["set"]}
-    counted = frozenset(status for status in Status if status.name in listed)
-    return Denominator(str(policy["fields"]["name"]), counted)
 
 
 def _parted(estimates: Sequence[Estimate]) -> tuple[tuple[Estimate, ...], tuple[Estimate, ...]]:
@@ -359,55 +339,15 @@ def _contamination(
 # ── what must hold ──────────────────────────────────────────────────────────────────────────────────
 
 
-def _sample_faults(
-    record: TaskRun, seen: _Seen, estimates: Sequence[Estimate], policy: Denominator
-) -> list[str]:
-    """Invariants that need the samples: each once, responses for all that is scored, the rate made again."""
+def _sample_faults(record: TaskRun, seen: _Seen) -> list[str]:
+    """Invariants that need the samples."""
     if not record.summary:
         return []
-    faults = []
-    twice = [name for name, count in Counter((m.item_id, m.sample) for m in seen.marks).items() if count > 1]
-    if twice:
-        faults.append(f"{len(twice)} samples are kept twice, such as {twice[0][1]} of item {twice[0][0]!r}")
-    kept = Counter(mark.status.value for mark in seen.marks)
-    told = {str(name): int(n) for name, n in dict(_mapping(record.summary.get("statuses"))).items()}
-    if {name: n for name, n in told.items() if n} != dict(kept):
-        faults.append(f"the summary tells of statuses {told}, and the samples have {dict(kept)}")
+    faults = mark_faults(record, seen.marks)
     if seen.unanswered:
         faults.append(f"{seen.unanswered} samples are scored, and a response of theirs is not kept")
-    bare = sum(1 for mark in seen.marks if (mark.status is Status.SCORED) != bool(mark.scores))
-    if bare:
-        faults.append(f"{bare} samples are scored without a score, or have a score without being scored")
-    wild = sum(1 for mark in seen.marks if not all(map(math.isfinite, mark.scores.values())))
-    if wild:
-        faults.append(f"{wild} samples have a score that is no finite number")
-    return faults + _recomputed(record, seen, estimates, policy)
-
-
-def _recomputed(
-    record: TaskRun, seen: _Seen, estimates: Sequence[Estimate], policy: Denominator
-) -> list[str]:
-    """Rates whose recipe is known, made again from the samples."""
-    faults = []
-    values = {each.name: each.value for each in estimates if each.denominator == policy.name}
-    for metric in _list(_task_fields(record).get("metrics")):
-        if not isinstance(metric, Mapping) or metric.get("is") != "probatum.scoring.metrics.Rate":
-            continue
-        score = metric["fields"]["score"]
-        name = metric["fields"]["name"] or score
-        told = values.get(name)
-        if told is None or any(m.status is Status.SCORED and score not in m.scores for m in seen.marks):
-            continue
-        means = [unit.mean for unit in units(seen.marks, score, policy) if unit.counted]
-        again = math.fsum(means) / len(means) if means else None
-        if again is None or abs(again - told) > _ROUNDING:
-            faults.append(f"{name} is told as {told:g}, and the samples make it {again}")
     return faults
 
 
 def _list(value: object) -> list[Any]:
     return list(value) if isinstance(value, (list, tuple)) else []
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

@@ -15,7 +15,7 @@ from probatum.report.page.examples import GROUPS
 from probatum.report.page.figures import Band, Row, bar, curve, forest
 from probatum.report.page.gathering import Count, TaskReport
 from probatum.report.page.messages import Words
-from probatum.report.validity import is_rate
+from probatum.runner.invariants import is_rate
 
 __all__ = [
     "KINDS",

@@ -237,7 +237,8 @@ def _compared(
     (a, left), (b, right) = first, second
     differences = protocol_differences(left.run.record, left.record, right.run.record, right.record)
     paired = pair(left, right)
-    kind = comparability(differences)
+    faults = [f"{sign} is INVALID: {fault}" for sign, scores in (first, second) for fault in scores.faults]
+    kind = Comparability.REFUSED if faults else comparability(differences)
     if kind is Comparability.SAME and (paired.only_a or paired.only_b or paired.changed):
         kind = Comparability.NOTED
     found = PairComparison(
@@ -248,7 +249,7 @@ def _compared(
         higher_is_better=left.higher_is_better,
         comparability=kind if paired.ids else Comparability.REFUSED,
         differences=differences,
-        notes=tuple(_notes(a, left, b, right, paired)),
+        notes=(*faults, *_notes(a, left, b, right, paired)),
         anyway=wanted.anyway and kind is Comparability.REFUSED,
         common=paired.common,
         paired=len(paired.ids),
@@ -257,6 +258,8 @@ def _compared(
         changed=paired.changed,
         missing={_lettered(reason, a, b): count for reason, count in paired.missing.items()},
     )
+    if faults and not wanted.anyway:
+        return replace(found, verdict=f"{Decision.CANNOT}: {faults[0]}"), paired
     if not paired.ids:
         return replace(found, verdict=f"{Decision.CANNOT}: no item of both runs has a score"), paired
     if wanted.bridge is not None:
@@ -303,8 +306,10 @@ def _some(names: Sequence[str], most: int = 3) -> str:
 
 
 def _all_comparable(loaded: Sequence[tuple[str, Scores]]) -> Comparability:
-    """The worst class among all pairs."""
+    """The worst class among all pairs; a run that breaks an invariant can be compared with none."""
     scores = [one for _, one in loaded]
+    if any(one.faults for one in scores):
+        return Comparability.REFUSED
     found = [
         each
         for place, one in enumerate(scores)

@@ -16,6 +16,7 @@ from probatum.core.protocol import Policy
 from probatum.core.records import Mark
 from probatum.core.run import TaskRun
 from probatum.core.status import Status
+from probatum.runner.invariants import mark_faults, task_faults
 from probatum.runner.result import EvaluatedRun
 from probatum.scoring.tally import CAPABILITY, Denominator, Unit, end_to_end, units
 
@@ -42,6 +43,8 @@ class Scores:
     """Samples that have an outcome, broken items included."""
     weights: Mapping[str, float] | None = None
     """Item → weight in the mean; `None` where all weigh the same."""
+    faults: tuple[str, ...] = ()
+    """Invariants that the task breaks in this run: its numbers must not be used."""
 
     @property
     def mean(self) -> float | None:
@@ -105,17 +108,18 @@ def load_scores(run: EvaluatedRun, task: str, score: str | None, *, answered: bo
     """
     record = next(one for one in run.record.tasks if one.task == task)
     marks = list(run.store.marks(run.id, task))
+    faults = (*task_faults(record), *mark_faults(record, marks))
     known = list(dict.fromkeys(name for mark in marks for name in mark.scores))
     chosen = score or next(_metric_scores(record), None)
     if chosen in (None, BITS) and {"nll", "bytes"} <= set(known):
-        return _of_texts(run, record, marks)
+        return replace(_of_texts(run, record, marks), faults=faults)
     if chosen is None or (known and chosen not in known):
         listed = ", ".join(known) or "none"
         what = "has no score that is a mean over items" if chosen is None else f"has no score {chosen!r}"
         raise UsageError(f"task {task!r} of run {run.id} {what}; name one with --score: {listed}")
     denominator = CAPABILITY if answered or chosen in LOWER_IS_BETTER else _policy(record)
     found = {unit.item_id: unit for unit in units(marks, chosen, denominator)}
-    return Scores(run, record, chosen, denominator, found, len(marks))
+    return Scores(run, record, chosen, denominator, found, len(marks), faults=faults)
 
 
 def _of_texts(run: EvaluatedRun, record: TaskRun, marks: Sequence[Mark]) -> Scores:
