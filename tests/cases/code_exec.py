@@ -120,15 +120,15 @@ def tested(code: str, tests: str) -> str:
     return names[-1]
 
 
-@operation("run_python", unused=("stdin", "tests_count"), agrees=same_verdict)
+@operation("run_python", unused=("stdin", "tests_count", "n_tests", "prompt"), agrees=same_verdict)
 def run_python(given: Given) -> Any:
     if "tests" not in given and "entry" not in given:
         return run_alone(given)
-    if given.get("style", "function") not in ("function", "leetcode"):
+    if given.get("style", "function") not in ("function", "leetcode", "method"):
         raise NotMappedError(f"style {given['style']!r}")
     settings: dict[str, Any] = {}
     tests = "{tests}"
-    if "style" in given:  # the cases' tests say `call` for the entry point
+    if given.get("style", "function") != "function":  # the cases' tests say `call` for the entry point
         settings["call"], tests = "method", "call = {entry}\n{tests}"
     source = given["tests"] if isinstance(given["tests"], str) else "\n".join(given["tests"])
     scorer = PassesTests(

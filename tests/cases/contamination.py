@@ -39,6 +39,9 @@ def overlap_agrees(ours: Any, expected: Any) -> bool:
     )
 
 
+UNITS = {"word": "words", "char": "characters", "chars": "characters", "character": "characters"}
+
+
 def item_of(given: Given) -> Item:
     asked = given["eval"]
     fields = asked if isinstance(asked, Mapping) else {"question": asked}
@@ -59,7 +62,7 @@ def ngram_check(given: Given) -> Any:
             texts,
             [asked],
             given.get("n", 13),
-            unit=given.get("unit", "auto"),
+            unit=UNITS.get(given.get("unit", "auto"), given.get("unit", "auto")),
             template=[template] if isinstance(template, str) else template,
             share=given.get("threshold", given.get("share", 0.0)),
         )

@@ -21,8 +21,9 @@ from probatum.extraction import (
 )
 from probatum.extraction.boxes import find_boxed
 from probatum.extraction.characters import fold_width
+from probatum.extraction.evidence import Found
 from probatum.extraction.numbers import parse_number
-from probatum.extraction.options import Options, default_labels
+from probatum.extraction.options import Choices, Options, default_labels, find_option
 from probatum.scoring import ChoiceMatch, NumberMatch
 from probatum.scoring.free_answers import answer_overlap, includes_answer
 from tests.cases.frame import Given, NotMappedError, Said, agree, begins, operation, refusal
@@ -71,11 +72,23 @@ def _plain(text: str) -> bool:
     return re.fullmatch(r"-?\d+(?:\.\d+|/\d+)?", text) is not None
 
 
-@operation("extract_final_number", "extract_number", agrees=same_outcome)
+def marks_of(given: Given) -> tuple[str, ...]:
+    """The marks of an answer line that a case declares."""
+    named = next((given[name] for name in ("marker", "markers", "declared") if name in given), ())
+    return (named,) if isinstance(named, str) else tuple(named)
+
+
+@operation("extract_final_number", "extract_number", "final_number", agrees=same_outcome)
 def extract_final_number(given: Given) -> Outcome:
     settings: dict[str, Any] = {}
     if given.get("lang") == "zh":
         settings["chinese_numerals"] = True
+    if "decimal" in given:
+        settings["decimal"] = {",": "comma", ".": "point"}.get(given["decimal"], given["decimal"])
+    if "percent" in given:
+        settings["percent"] = given["percent"]
+    if marks := marks_of(given):
+        settings["declared"] = marks
     gold = str(given.get("gold", "0"))
     response = Response(request="", text=given["text"], finish=finish(given))
     item = Item(id="case", fields={}, targets=(gold,))
@@ -147,11 +160,19 @@ def options_of(given: Given) -> Options:
     return options
 
 
-@operation("extract_option", unused=("gold", "lang"), agrees=no_answer_or_text)
+@operation("extract_option", "extract_letter", unused=("gold", "lang"), agrees=no_answer_or_text)
 def option(given: Given) -> Any:
     if finish(given) is Finish.LENGTH:
         return graded_option(given)
+    if given.get("multiple"):
+        return several(given)
+    if marks := marks_of(given):
+        return answer_in(find_option(given["text"], Choices.of(options_of(given)), markers=marks))
     return answer(extract_option(given["text"], options_of(given)))
+
+
+def answer_in(found: Found) -> str | None:
+    return found.answer if isinstance(found, Extraction) else None
 
 
 def graded_option(given: Given) -> Any:
@@ -203,11 +224,12 @@ def score_choice(given: Given) -> bool:
 @operation("fuzzy_match")
 def fuzzy_match(given: Given) -> Any:
     golds = given["gold"] if isinstance(given["gold"], list) else [given["gold"]]
-    return refusal(lambda: includes_answer(given["pred"], golds))
+    return refusal(lambda: includes_answer(given["pred"] or "", [gold or "" for gold in golds]))
 
 
-def overlap(pred: str, gold: list[str]) -> Any:
-    return refusal(lambda: answer_overlap(pred, gold))
+def overlap(pred: str | None, gold: list[str | None] | str) -> Any:
+    golds = [gold] if isinstance(gold, str) else gold
+    return refusal(lambda: answer_overlap(pred or "", [each or "" for each in golds]))
 
 
 @operation("qa_f1_many")

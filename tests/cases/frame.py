@@ -73,6 +73,10 @@ class Given(dict[str, Any]):
         self.read.add(key)
         return super().get(key, default)
 
+    def peek(self, key: str) -> Any:
+        """The value, without its counting as read."""
+        return super().get(key)
+
     def unread(self) -> list[str]:
         return sorted(set(self) - self.read)
 
@@ -175,11 +179,64 @@ def _is_list(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str | bytes)
 
 
+REMARKS = frozenset({"note", "notes", "why", "comment", "remark", "symptom", "question", "lang"})
+"""What any case may say for people; an adapter may read it all the same."""
+SEVERAL = ("texts", "responses", "preds", "outputs", "completions", "codes", "cases")
+"""Fields that are several inputs rather than one that is a list."""
+_MANY = "_many"
+
+
+def find_operation(area: str, name: str) -> Operation | None:
+    """The adapter of an operation; of one over several inputs, that of the single one, and the other way."""
+    known = OPERATIONS.get((area, name)) or OPERATIONS.get((None, name))
+    if known is not None or name.endswith(_MANY):
+        single = None if known else find_operation(area, name.removesuffix(_MANY))
+        return known or (single and Operation(_over(single), _each(single), single.unused))
+    several = OPERATIONS.get((area, name + _MANY)) or OPERATIONS.get((None, name + _MANY))
+    return several and Operation(_alone(several), _as_one(several), several.unused)
+
+
+def _over(single: Operation) -> Callable[[Given], list[Any]]:
+    """Once for each element of the one list that stands for a field in the plural."""
+
+    def run(given: Given) -> list[Any]:
+        plural = [name for name in given if name[-1:] == "s" and _is_list(given.peek(name))]
+        plural = [name for name in SEVERAL if name in plural][:1] or plural
+        if len(plural) != 1:
+            raise NotMappedError(f"{len(plural)} lists of several inputs: {', '.join(plural)}")
+        shared = {name: given[name] for name in given if name not in ("op", plural[0])}
+        each = [one if isinstance(one, Mapping) else {plural[0][:-1]: one} for one in given[plural[0]]]
+        return [single.run(Given({**shared, **one})) for one in each]
+
+    return run
+
+
+def _each(single: Operation) -> Agrees:
+    def agrees(ours: Any, expected: Any) -> bool:
+        return _is_list(expected) and len(ours) == len(expected) and all(map(single.agrees, ours, expected))
+
+    return agrees
+
+
+def _alone(several: Operation) -> Callable[[Given], Any]:
+    """One text as the only one of several."""
+
+    def run(given: Given) -> Any:
+        shared = {name: given[name] for name in given if name not in ("op", "text")}
+        return several.run(Given({**shared, "texts": [given["text"]]}))
+
+    return run
+
+
+def _as_one(several: Operation) -> Agrees:
+    return lambda ours, expected: several.agrees(ours, [expected])
+
+
 def judge(case: Mapping[str, Any]) -> Verdict:
     """Runs one case."""
     name, area = case["id"], case["area"]
     given, expected = Given(case["input"]), case["expected"]["value"]
-    known = OPERATIONS.get((area, given["op"])) or OPERATIONS.get((None, given["op"]))
+    known = find_operation(area, given["op"])
     shown = _shown(expected)
     if known is None:
         return Verdict(name, area, "not_mapped", f"operation {given['op']!r}", shown)
@@ -190,7 +247,7 @@ def judge(case: Mapping[str, Any]) -> Verdict:
         return Verdict(name, area, "not_mapped", f"operation {given['op']!r}: {reason}", shown)
     except Exception as raised:  # noqa: BLE001 - whatever our API raises is the case's failure
         return Verdict(name, area, "failed", f"{type(raised).__name__}: {raised}".replace("\n", " "), shown)
-    surplus = set(given.unread()) - known.unused
+    surplus = set(given.unread()) - known.unused - REMARKS
     if surplus:
         reason = f"operation {given['op']!r} does not know {', '.join(map(repr, sorted(surplus)))}"
         return Verdict(name, area, "not_mapped", reason, shown)

@@ -25,6 +25,7 @@ from probatum.extraction.short import find_declared
 from probatum.models.openai.failures import read_failure
 from probatum.models.openai.verdicts import Transient
 from probatum.prompting.judging import neutralise, show_answer
+from probatum.prompting.templates import render
 from probatum.scoring.judged import claim_support, grade_values, judged_outcome
 from tests.cases.frame import Given, NotMappedError, Said, agree, operation, refusal
 
@@ -101,7 +102,7 @@ def reader_of(given: Given) -> Callable[[str], Found]:
     return lambda text: find_score(text, scale, field=given.get("field"))
 
 
-@operation("parse_judge", agrees=same_verdict)
+@operation("parse_judge", unused=("candidate", "answer", "prompt"), agrees=same_verdict)
 def parse_judge(given: Given) -> Any:
     text = given["text"] or ""
     if given.get("two_scores"):
@@ -176,3 +177,13 @@ def grade_to_float(given: Given) -> Any:
     named = next((name for name in ("map", "values", "mapping") if name in given), None)
     values: Mapping[str, Mapping[str, float]] = {} if named is None else {"values": given[named]}
     return refusal(lambda: grade_values(given["labels"], **values))
+
+
+@operation("render_rubric", "render_template", "render_prompt", "fill_template")
+def render_rubric(given: Given) -> Any:
+    """A prompt with a name that nothing fills is an error, never sent as it stands."""
+    template = next((given[name] for name in ("template", "prompt", "rubric") if name in given), None)
+    values = next((given[name] for name in ("values", "vars", "variables", "fields") if name in given), {})
+    if template is None:
+        raise NotMappedError("no template is given")
+    return refusal(lambda: render(template, values))

@@ -17,7 +17,7 @@ from probatum.scoring.rules.sentences import count_sentences as sentences_in
 from probatum.scoring.rules.sentences import equal_sentences_of_different_words, sentences
 from probatum.scoring.rules.words import count_words as words_in
 from probatum.scoring.rules.words import first_letters as letters_of
-from probatum.scoring.rules.words import ngram_overlap, word_span
+from probatum.scoring.rules.words import ngram_overlap, word_at, word_span
 from tests.cases.frame import Given, NotMappedError, Said, agree, operation, refusal
 
 
@@ -94,6 +94,18 @@ def repeat_same(given: Given) -> Said:
 @operation("repeat_span")
 def repeat_span(given: Given) -> bool:
     return word_span(given["text"], given["start"], given["end"]) == given["response"].strip()
+
+
+@operation("word_at", "word_position", "words_position", "nth_word", "keyword_position")
+def word_position(given: Given) -> Any:
+    """The word at a place counted from 1, or from the end with a negative one; or whether it is the one named."""
+    text = given["text"] if "text" in given else given["response"]
+    place = next((given[name] for name in ("n", "position", "index", "m") if name in given), None)
+    if place is None:
+        raise NotMappedError("no place is named")
+    found = word_at(text, place)
+    wanted = next((given[name] for name in ("word", "keyword") if name in given), None)
+    return found if wanted is None else found is not None and found.casefold() == wanted.casefold()
 
 
 @operation("trigram_overlap")

@@ -139,7 +139,9 @@ def tied_groups(given: Given) -> Any:
 @operation("wilson")
 def wilson(given: Given) -> Any:
     def limits() -> dict[str, Any]:
-        found = stats.proportion_interval(given["successes"], given["n"], "wilson", given.get("conf", 0.95))
+        found = stats.proportion_interval(
+            given["successes"], given["n"], "wilson", given.get("conf", given.get("level", 0.95))
+        )
         return {"low": found.low, "high": found.high, "value": found.value}
 
     return refused(limits)

@@ -97,6 +97,38 @@ def test_what_is_not_understood_never_passes(given: dict[str, Any], state: str, 
     assert told in verdict.ours
 
 
+@pytest.mark.parametrize(
+    ("given", "expected", "state"),
+    [
+        ({"op": "echo_text_many", "texts": ["a", "b"]}, ["a", "b"], "passed"),
+        ({"op": "echo_text_many", "texts": ["a", "b"]}, ["a"], "failed"),
+        ({"op": "echo_text_many", "cases": [{"text": "a"}, {"text": "b"}]}, ["a", "b"], "passed"),
+        ({"op": "echo_text_many", "texts": ["a"], "labels": ["x"]}, ["a"], "passed"),
+        ({"op": "echo_text_many", "ones": ["a"], "others": ["x"]}, ["a"], "not_mapped"),
+        ({"op": "echo_text_many", "text": "a"}, ["a"], "not_mapped"),
+        ({"op": "echo_text", "text": "a", "why": "told to people"}, "a", "passed"),
+    ],
+)
+def test_an_operation_is_done_over_several_inputs(given: dict[str, Any], expected: Any, state: str) -> None:
+    verdict = judge({"id": "t-2", "area": "tests", "input": given, "expected": {"value": expected}})
+    assert verdict.state == state, verdict
+
+
+@operation("echo_text", area="tests")
+def echo_text(given: Given) -> Any:
+    return given["text"]
+
+
+def test_an_operation_over_several_inputs_is_done_for_one() -> None:
+    given = {"op": "echo_every", "text": "a"}
+    assert judge({"id": "t", "area": "tests", "input": given, "expected": {"value": "a"}}).state == "passed"
+
+
+@operation("echo_every_many", area="tests")
+def echo_every(given: Given) -> Any:
+    return list(given["texts"])
+
+
 def test_the_command_ends_with_one_line_of_json(tmp_path: Path) -> None:
     file = tmp_path / "cases.jsonl"
     rows = [

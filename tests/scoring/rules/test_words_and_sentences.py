@@ -19,7 +19,7 @@ from probatum.scoring.rules import (
     words,
 )
 from probatum.scoring.rules.sentences import japanese_lines
-from probatum.scoring.rules.words import capital_words
+from probatum.scoring.rules.words import capital_words, word_at
 
 
 @pytest.mark.parametrize(
@@ -159,3 +159,20 @@ def test_typographic_apostrophes_and_hyphens_are_the_plain_ones() -> None:
     assert occurrences("don't", "I don’t send an e‑mail.") == 1
     assert occurrences("e-mail", "I don’t send an e‑mail.") == 1
     assert occurrences("don’t", "I don't.") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "word"),
+    [
+        ("alpha, beta target gamma.", 3, "target"),
+        ("One whisper. Then the whisper ended!", 2, "whisper"),
+        ("One whisper. Then the whisper ended!", -2, "whisper"),
+        ('"Quoted" words — don\'t count signs', 3, "don't"),
+        ("well-known", 1, "well-known"),
+        ("two words", 3, None),
+        ("two words", -3, None),
+        ("...", 1, None),
+    ],
+)
+def test_signs_are_no_words_where_places_are_counted(text, place, word):
+    assert word_at(text, place) == word

@@ -22,6 +22,7 @@ __all__ = [
     "first_letters",
     "ngram_overlap",
     "occurrences",
+    "word_at",
     "word_span",
     "words",
 ]
@@ -126,6 +127,21 @@ def _ngrams(text: str, n: int) -> set[tuple[str, ...]]:
         raise InstructionError(f"n-grams of {n!r} words: n must be at least 1")
     found = [word.casefold() for word in words(text)]
     return {tuple(found[place : place + n]) for place in range(len(found) - n + 1)}
+
+
+def word_at(text: str, place: int) -> str | None:
+    """The word at a place, from 1 on, or from -1 back; signs are no words, and apostrophes do not part them.
+
+    `None` where there are fewer words.
+
+    >>> word_at("alpha, beta target gamma.", 3), word_at("So it ends with whisper!", -1)
+    ('target', 'whisper')
+    """
+    if not place:
+        raise InstructionError("words are counted from 1, or from -1 back: there is no word 0")
+    found = _compound().findall(text)
+    inside = place <= len(found) if place > 0 else -place <= len(found)
+    return found[place - 1 if place > 0 else place] if inside else None
 
 
 def word_span(text: str, start: int, end: int) -> str | None:
