@@ -29,7 +29,7 @@ from probatum.sandbox.inside.portable.folder import MOST_FILES, Folder
 from probatum.sandbox.inside.portable.group import Group
 from probatum.sandbox.inside.portable.keeper import BUSY, WINDOW, Idleness
 from probatum.sandbox.inside.portable.spool import Spools
-from tests.sandbox.doubles import HOLDS_WHAT_LINUX_CAN, be_a_mac, needs_landlock, needs_linux
+from tests.sandbox.doubles import HOLDS_WHAT_LINUX_CAN, ROOT, be_a_mac, needs_landlock, needs_linux
 from tests.sandbox.problems import humaneval
 from tests.sandbox.test_hostile import HONEST, attacks, expected
 from tests.sandbox.test_hostile import run as run_attack
@@ -334,7 +334,8 @@ ENDLESS = {
 @pytest.mark.parametrize("name", ENDLESS)
 def test_a_harness_that_is_killed_takes_its_workers_along(name: str) -> None:
     script = HARNESS.replace("CODE", repr(ENDLESS[name]))
-    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as harness:
+    command = [sys.executable, "-c", script]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as harness:
         assert harness.stdout is not None
         assert harness.stdout.readline().strip() == "ready"
         deadline = time.monotonic() + 60

@@ -30,6 +30,7 @@ from tests.sandbox.doubles import (
     needs_linux,
 )
 from tests.sandbox.seatbelt_language import Text, allowed, conditions, read
+from tests.sandbox.test_sandbox import STATUSES, TESTS
 
 WORK = "/private/var/folders/x/T/probatum-1/w"
 PYTHON = "/opt/homebrew/bin/python3.11"
@@ -265,6 +266,20 @@ def test_a_rung_that_holds_what_must_hold_is_weak_and_says_so(
         program = Program(code="def f(): return 1", tests="assert f() == 1", entry_points=("f",))
         (ended,) = sandbox.execute([program])
     assert (ended.status, ended.isolation) == ("passed", "seatbelt (weak)")
+
+
+@pytest.mark.skipif(sys.platform != "darwin", reason="not a Mac")
+def test_the_real_one_holds_what_must_hold() -> None:
+    (rung,) = isolation_report().rungs
+    assert rung.proven, rung
+    assert rung.label == "seatbelt (weak)"
+    with Sandbox(1) as sandbox:
+        for status, detail, code in STATUSES:
+            program = Program(
+                code=code, tests=TESTS, entry_points=("f",), limits=Limits(memory_bytes=256 << 20)
+            )
+            (ended,) = sandbox.execute([program])
+            assert (ended.status, ended.detail) == (status, detail), ended
 
 
 def test_what_must_hold_is_more_than_what_is_told_and_no_two_checks_have_a_name() -> None:

@@ -37,8 +37,9 @@ class Sandbox:
 
     Args:
         workers: programs that run at once; by default one for each processor.
-        isolation: a rung of the ladder (`namespaces`, `bubblewrap`); by default the best that a
-            self-test proves here. `unsafe-subprocess` isolates nothing and must be asked for by name.
+        isolation: a rung of the ladder (`namespaces`, `bubblewrap`, …; `seatbelt` on macOS, which is
+            weak); by default the best that a self-test proves here. `unsafe-subprocess` isolates nothing
+            and must be asked for by name.
 
     Raises:
         SandboxError: this machine offers no isolation that could be proven; says how to allow it.
