@@ -11,7 +11,7 @@ from hypothesis import strategies as some
 
 from probatum.core.errors import UsageError
 from probatum.core.records import Finish, Rolling, Scoring
-from probatum.models.likelihood import NotScorableError, Plan, check_scoring, plan
+from probatum.models.likelihood import SPLIT, NotScorableError, Plan, check_scoring, plan
 
 BEGIN, END = 1, 2
 MERGES = ["un", "unbe", " B", "():", "\n\n", "<s>"]
@@ -79,6 +79,10 @@ def only(result: Plan) -> tuple[list[int], list[int]]:
         ("count", "a: ", "B", "a:", " B", 2),
         ("count", "a\n", "\nb", "a", "\n\nb", 3),
         ("apart", "a: ", "B", "a: ", "B", 1),
+        ("own", "ab", "cd", "ab", "cd", 2),
+        ("own", "a:", " B", "a:", " B", 2),
+        ("own", "x un", "be", "x un", "be", 2),
+        ("own", "a\n", "\nb", "a\n", "\nb", 2),
         ("common", "中", "国", "中", "国", 3),
     ],
 )
@@ -87,6 +91,11 @@ def test_the_boundary(boundary, prompt, continuation, seen, scored, scored_bytes
     expected = codes(seen) if boundary != "apart" else [ord(one) + 10 for one in seen]
     assert only(result) == ([BEGIN, *expected], codes(scored))
     assert result.scored_bytes == scored_bytes
+
+
+def test_a_prompt_that_keeps_its_own_tokens_says_where_the_whole_would_have_changed_them():
+    assert planned("ab", "cd", boundary="own").remark is None
+    assert planned("x un", "be", boundary="own").remark == SPLIT
 
 
 def test_lm_evals_rule_scores_what_exceeds_the_prompts_own_number_of_tokens():

@@ -405,7 +405,7 @@ def _not_loaded(files: ModelFiles, error: Exception, *, trust: bool) -> ModelErr
     """What transformers and those below it raised, in a line."""
     told = " ".join(str(error).split())[:300]
     where = str(files.directory)
-    if not trust and "trust_remote_code" in told:
+    if not trust and "trust_remote_code" in str(error):
         return ModelError(
             f"model {files.name!r} brings Python code of its own, which may do anything on this machine: "
             f"read the .py files in {where!r}, then allow them with -M trust_remote_code=true"
