@@ -131,6 +131,19 @@ def test_sentences_of_twins_and_translations_are_clusters():
     assert set(Counter(item.cluster for item in translated.values()).values()) == {11}
 
 
+def test_premises_keep_their_last_letter_where_lm_eval_takes_it_off():
+    task, found = items("xcopa")
+    item = next(one for name, one in found.items() if name.startswith("ta/"))
+    ours = task.continuations.parts(item, (), None)[0].prompt
+    theirs = task.continuations.for_compat("lm_eval").parts(item, (), None)[0].prompt
+    joined = item.fields["join"]
+    assert ours.removesuffix(f" {joined}")[:-1] == theirs.removesuffix(f" {joined}")
+    english = next(one for name, one in found.items() if name.startswith("it/"))
+    assert task.continuations.parts(english, (), None) == task.continuations.for_compat("lm_eval").parts(
+        english, (), None
+    )
+
+
 def test_articles_are_documents_and_domains_are_strata():
     _, articles = items("wikitext")
     assert len(articles) == 62

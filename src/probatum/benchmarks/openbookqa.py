@@ -30,7 +30,7 @@ def to_item(row: Row) -> Item:
         id=row.id,
         fields={"stem": row.question_stem},
         choices=row.choices.text,
-        targets=("ABCD"[row.choices.label.index(row.answerKey)],),
+        targets=("ABCD"[row.choices.label.index(row.answerKey.strip())],),
     )
 
 

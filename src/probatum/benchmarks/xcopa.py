@@ -7,7 +7,7 @@ The premise goes on with a word for "because" or "therefore" in its language, an
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from probatum.benchmarks._choices import choice_task, continuations
 from probatum.core.protocol import Source
@@ -51,6 +51,7 @@ def to_item(row: Row) -> Item:
         id=f"{language}/{row.idx}",
         fields={
             "premise": row.premise.strip().rstrip(".。"),
+            "shortened": row.premise.strip()[:-1],
             "join": because if row.question == "cause" else therefore,
             "language": language,
         },
@@ -66,9 +67,13 @@ def _lowered(text: str) -> str:
     return text[:1].lower() + text[1:]
 
 
+ASKED = continuations("{{ premise }} {{ join }}")
+
 TASK = choice_task(
-    {"continuations": continuations("{{ premise }} {{ join }}")},
+    # lm-eval takes off the last character, which in Tamil and Thai is no full stop but a letter
+    {"continuations": replace(ASKED, lm_eval=continuations("{{ shortened }} {{ join }}"))},
     name="xcopa",
+    version=2,
     summary="cause or effect of a sentence, in eleven languages",
     citation="Ponti et al. 2020, arXiv:2005.00333",
     source=SOURCE,
