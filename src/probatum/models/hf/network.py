@@ -292,7 +292,7 @@ class Network:
         if difference <= (COARSE_TOLERANCE if self._coarse else TOLERANCE):
             self.difference = difference
             if self._coarse:
-                _log.info("the noise floor of %s is %.2g nats a token", self.model.dtype, difference)
+                _log.warning("the noise floor of %s is %.2g nats a token", self.model.dtype, difference)
             return
         self.packed, self._head = False, None
         if required:
