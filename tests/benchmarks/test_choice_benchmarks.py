@@ -131,6 +131,13 @@ def test_sentences_of_twins_and_translations_are_clusters():
     assert set(Counter(item.cluster for item in translated.values()).values()) == {11}
 
 
+def test_what_follows_a_gap_is_one_text_and_has_no_normalisation():
+    task, _ = items("winogrande")
+    assert task.scorer.for_form("continuations").normalisations == ("sum",)
+    task, _ = items("piqa")
+    assert "per_character" in task.scorer.for_form("continuations").normalisations
+
+
 def test_premises_keep_their_last_letter_where_lm_eval_takes_it_off():
     task, found = items("xcopa")
     item = next(one for name, one in found.items() if name.startswith("ta/"))

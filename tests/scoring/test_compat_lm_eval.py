@@ -151,6 +151,7 @@ def test_its_wikitext_scores_a_cleaned_text_and_counts_the_raw_one() -> None:
         (OptionLikelihood(), ["acc", "acc_norm", "acc_bytes"]),
         (OptionLikelihood(unconditional=True), ["acc", "acc_norm", "acc_bytes", "acc_mutual_info"]),
         (OptionLikelihood(of="labels"), ["acc", "acc_norm"]),
+        (OptionLikelihood(of="rest"), ["acc"]),
         (TextLikelihood(), ["word_perplexity", "byte_perplexity", "bits_per_byte"]),
         (TextLikelihood(primary="greedy"), ["acc", "perplexity"]),
     ],

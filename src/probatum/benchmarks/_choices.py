@@ -78,7 +78,8 @@ def scorers(prompts: Mapping[Form, Prompt], marks: tuple[str, ...] = ("Answer:",
         if form == "letters":
             found[form] = OptionLikelihood(of="labels", unconditional=unconditional)
         elif form == "continuations":
-            found[form] = OptionLikelihood(unconditional=unconditional)
+            fills_a_gap = isinstance(prompt, OptionsPrompt) and "choice" not in prompt.continuation
+            found[form] = OptionLikelihood(of="rest" if fills_a_gap else "texts", unconditional=unconditional)
         else:
             found[form] = ChoiceMatch(OptionLetter(declared=marks))
     return ByForm(scorers=found)

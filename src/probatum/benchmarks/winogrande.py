@@ -52,6 +52,7 @@ TASK = choice_task(
         "chat": chat("Which option fills the gap?\n\n{{ sentence }}"),
     },
     name="winogrande",
+    version=2,
     summary="which of two names fills the gap; what follows the gap is scored",
     citation="Sakaguchi et al. 2019, arXiv:1907.10641",
     source=SOURCE,

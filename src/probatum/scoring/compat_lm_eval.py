@@ -134,16 +134,11 @@ def _options(scorer: OptionLikelihood, task: Task) -> tuple[Metric, ...]:
     first = next((metric.score for metric in task.metrics if isinstance(metric, Rate)), "correct")
     if first == "probability":  # TruthfulQA's mc2: lm-eval calls the probability of the true options acc
         return (LmEvalMean(name="acc", score=first),)
-    texts = scorer.of == "texts"
-    found = [
-        LmEvalMean(name="acc", score="sum", notes=(TIES,)),
-        LmEvalMean(
-            name="acc_norm",
-            score="per_character" if texts else "sum",
-            notes=(CHARACTERS,) if texts else (),
-        ),
-    ]
-    if texts:
+    found = [LmEvalMean(name="acc", score="sum", notes=(TIES,))]
+    if scorer.of == "labels":
+        found.append(LmEvalMean(name="acc_norm", score="sum"))
+    elif scorer.of == "texts":
+        found.append(LmEvalMean(name="acc_norm", score="per_character", notes=(CHARACTERS,)))
         found.append(LmEvalMean(name="acc_bytes", score="per_byte"))
     if scorer.unconditional:
         found.append(LmEvalMean(name="acc_mutual_info", score="pmi"))

@@ -39,8 +39,9 @@ class OptionLikelihood:
     right one's text is wrong, and no item is broken: where the target is no option, every answer is wrong.
     """
 
-    of: Literal["labels", "texts"] = "texts"
-    """What the continuations are; labels are all of one length, and need no normalisation."""
+    of: Literal["labels", "texts", "rest"] = "texts"
+    """What the continuations are: labels, the options' texts, or the rest of a sentence, which is the same
+    for all options, each standing before it. Only texts differ in length, and need a normalisation."""
     primary: Normalisation = "sum"
     unconditional: bool = False
     """Whether the prompt asks for the options without the question, too: then there is `pmi`."""
@@ -56,7 +57,7 @@ class OptionLikelihood:
     @property
     def normalisations(self) -> tuple[Normalisation, ...]:
         """Those that are scored."""
-        if self.of == "labels":
+        if self.of != "texts":
             return ("sum", "pmi") if self.unconditional else ("sum",)
         every: tuple[Normalisation, ...] = ("sum", "per_token", "per_character", "per_byte")
         return (*every, "pmi") if self.unconditional else every
@@ -143,7 +144,7 @@ class OptionLikelihood:
             named = (self._named(item, target) for target in item.targets)
             return frozenset(place for place in named if place is not None)
         places = {self.labels.index(target) for target in item.targets}
-        if self.of == "texts":
+        if self.of != "labels":
             texts = {item.choices[place].strip() for place in places}
             places |= {place for place, text in enumerate(item.choices) if text.strip() in texts}
         return frozenset(places)
