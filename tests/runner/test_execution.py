@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from probatum import evaluate
+from probatum.cli.tables import print_run
 from probatum.core.errors import ConsentError, SandboxError
 from probatum.core.records import ExecutionStatus, Finish, Outcome
 from probatum.core.status import Status
@@ -168,6 +169,18 @@ def test_the_real_sandbox_gives_each_verdict_as_it_falls_and_is_closed_with_the_
     assert (again.asked, again.executed, again.reused_executions) == (0, 0, 10)
     assert second.estimates == first.estimates
     assert outcomes(store, second.id) == outcomes(store, first.id)
+
+
+@pytest.mark.parametrize(
+    ("isolation", "told"),
+    [("seatbelt (weak)", True), ("namespaces", False), ("unsafe-subprocess", False), (None, False)],
+)
+def test_a_result_says_that_its_isolation_was_weak(store, data, capsys, isolation, told):
+    run = run_code(FakeModel(reply=answer_sums), store, data, limit=2)
+    shown = replace(run, record=replace(run.record, environment={"isolation": isolation}))
+    print_run(shown)
+    words = " ".join(capsys.readouterr().out.split())
+    assert ("note: code was executed under seatbelt (weak): `probatum doctor` tells" in words) == told
 
 
 def test_an_answer_without_a_program_is_not_executed(store, data):

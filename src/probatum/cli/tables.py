@@ -12,6 +12,7 @@ from rich.table import Table
 from probatum.core.records import Estimate
 from probatum.core.run import RunState
 from probatum.runner import EvaluatedRun, Progress
+from probatum.runner.isolation import weakness
 from probatum.runner.noise import told_noise
 from probatum.runner.result import task_estimates
 
@@ -48,9 +49,11 @@ def print_run(run: EvaluatedRun, progress: Progress | None = None) -> None:
             for line in told_noise(noise):
                 out.print(f"  {escape(line)}", highlight=False, soft_wrap=True)
         for note in _notes(task.summary.get("notes")):
-            out.print(f"  note: {escape(note)}", highlight=False)
+            out.print(f"  note: {escape(note)}", highlight=False, soft_wrap=True)
         for warning in _warnings(task_estimates(task)):
-            out.print(f"  note: {escape(warning)}", highlight=False)
+            out.print(f"  note: {escape(warning)}", highlight=False, soft_wrap=True)
+    if (weak := weakness(run.record.environment.get("isolation"))) is not None:
+        out.print(f"  note: {escape(weak)}", highlight=False, soft_wrap=True)
     for warning in _notes(model.settings.get("warnings")):
         out.print(f"  note: {escape(warning)}", highlight=False)
     if progress is not None:

@@ -9,8 +9,9 @@ from typing import Self
 from probatum.core.canonical import digest_json
 from probatum.core.records import Execution, Program
 from probatum.sandbox import IsolationReport, Sandbox, isolation_report
+from probatum.sandbox.ladder import WEAK
 
-__all__ = ["LazySandbox", "consent_message", "describe_isolation"]
+__all__ = ["LazySandbox", "consent_message", "describe_isolation", "weakness"]
 
 
 def consent_message(tasks: Sequence[str]) -> str:
@@ -30,6 +31,13 @@ def describe_isolation(report: IsolationReport) -> str:
         left_open = f"; not held: {'; '.join(rung.not_held)}" if rung.not_held else ""
         return f"{report.level}, proven by {held} checks{left_open}"
     return "none (" + "; ".join(f"{rung.name}: {rung.reason}" for rung in report.rungs) + ")"
+
+
+def weakness(isolation: object) -> str | None:
+    """What whoever reads a result must know of the isolation that its record carries; `None`: nothing."""
+    if not (isinstance(isolation, str) and isolation.endswith(WEAK)):
+        return None
+    return f"code was executed under {isolation}: `probatum doctor` tells what that does not hold"
 
 
 class LazySandbox:

@@ -24,11 +24,13 @@ from probatum.sandbox.launch import GVISOR, UNSAFE, Settings, StartError, Worker
 from probatum.sandbox.seatbelt import SEATBELT
 from probatum.sandbox.selftest import Check, failures, self_test
 
-__all__ = ["IsolationReport", "Rung", "choose", "isolation_report"]
+__all__ = ["WEAK", "IsolationReport", "Rung", "choose", "isolation_report"]
 
 PLATFORM: str = sys.platform
 LINUX: Final = "linux"
 MACOS: Final = "darwin"
+WEAK: Final = "(weak)"
+"""At the end of the label of a rung that leaves things open."""
 RUNGS: Final = ("namespaces", "bubblewrap", GVISOR, *ENGINES)
 """Of Linux, best first."""
 PROGRAMS: Final = {
@@ -62,7 +64,7 @@ class Rung:
     @property
     def label(self) -> str:
         """What records carry: its name, and that it is weak."""
-        return f"{self.name} (weak)" if self.weak else self.name
+        return f"{self.name} {WEAK}" if self.weak else self.name
 
 
 @dataclass(frozen=True, kw_only=True)
