@@ -218,9 +218,38 @@ def test_backends_that_differ_are_a_note_and_a_template_that_one_lacks_is_not_co
     base = Identity(provider="fake", name="m", weights="w", backend="x 1", template="t")
     a = stored_run(store, "a", bits("10" * 10), model=base)
     noted = stored_run(store, "b", bits("11" * 10), model=replace(base, backend="x 2"))
-    refused = stored_run(store, "c", bits("11" * 10), model=replace(base, template=None))
     assert compare(a, noted).comparability is Comparability.NOTED
-    assert compare(a, refused).comparability is Comparability.REFUSED
+    chat = replace(PROTOCOL, form="chat")
+    with_, without = (
+        stored_run(store, name, bits("11" * 10), model=replace(base, template=template), protocol=chat)
+        for name, template in (("d", "t"), ("e", None))
+    )
+    assert compare(with_, without).comparability is Comparability.REFUSED
+
+
+@pytest.mark.parametrize("form", ["letters", "continuations", "text", "completion"])
+def test_a_chat_template_that_no_form_of_texts_uses_is_no_difference(store, form):
+    protocol = replace(PROTOCOL, form=form)
+    base = Identity(provider="fake", name="m", weights="w1", template="t")
+    other = replace(base, name="n", weights="w2", template=None)
+    runs = [
+        stored_run(store, name, bits("10" * 10), model=model, protocol=protocol)
+        for name, model in (("a", base), ("b", other))
+    ]
+    found = compare(*runs)
+    assert found.comparability is Comparability.SAME
+    (explained,) = explain(*runs)
+    assert explained.first.name == "model"
+
+
+def test_settings_of_models_are_named_one_by_one(store):
+    base = Identity(provider="fake", name="m", settings={"context_tokens": 2048, "device": "cpu"})
+    other = replace(base, name="n", settings={"context_tokens": 4096, "device": "cpu"})
+    runs = [stored_run(store, name, bits("10"), model=model) for name, model in (("a", base), ("b", other))]
+    (pair,) = compare(*runs).pairs
+    assert [(each.field, each.one, each.other) for each in pair.differences] == [
+        ("model.settings.context_tokens", 2048, 4096)
+    ]
 
 
 def test_failures_that_the_policy_counts_are_wrong_and_others_are_missing_and_bounded(store):

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from probatum.core.records import Identity
+from probatum.core.records import Identity, Sampling
 from probatum.runner.comparing import leaderboards
 from probatum.store import open_store
 from tests.runner.stored import PROTOCOL, stored_run
@@ -61,6 +61,29 @@ def test_a_model_stands_in_a_table_with_its_newest_run(store):
     new = at(stored_run(store, "y", bits("1110"), model=model), 2)
     (board,) = leaderboards([old, new])
     assert (board.models, board.older) == (((new.id, "p/m"),), 1)
+
+
+def test_a_model_with_two_decodings_stands_there_twice_and_says_how_it_was_sampled(store):
+    model = Identity(provider="p", name="m")
+    runs = [
+        stored_run(
+            store, name, bits(text), model=model, protocol=replace(PROTOCOL, sampling=Sampling(**sampling))
+        )
+        for name, text, sampling in (
+            ("x", "1010", {}),
+            ("y", "1110", {"temperature": 0.7, "top_p": 0.9}),
+            ("z", "1111", {"temperature": 1.0}),
+        )
+    ]
+    other = stored_run(store, "n", bits("0010"))
+    (board,) = leaderboards([at(run, minute) for minute, run in enumerate([*runs, other])])
+    assert dict(board.models) == {
+        runs[0].id: "p/m (greedy)",
+        runs[1].id: "p/m (temperature 0.7, top_p 0.9)",
+        runs[2].id: "p/m (temperature 1)",
+        other.id: "fake/n",
+    }
+    assert board.older == 0
 
 
 def test_tasks_are_chosen_by_name(store):

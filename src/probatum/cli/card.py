@@ -12,6 +12,7 @@ from probatum.cli.output import print_json, write_text
 from probatum.report import make_card
 from probatum.runner import EvaluatedRun
 from probatum.runner.audit import audit_run
+from probatum.runner.comparing import find_run
 from probatum.store import open_store
 
 __all__ = ["command"]
@@ -32,13 +33,13 @@ __all__ = ["command"]
 def command(
     run: str, output: Path | None, decision: str | None, audited: bool, store: str | None, as_json: bool
 ) -> int:
-    """Write the evaluation card of RUN (the beginning of its id, or `latest`).
+    """Write the evaluation card of RUN (an id, the beginning of it, `latest`, or a model).
 
     Exit status 3: the run breaks an invariant, and its numbers must not be used; the card says which.
     """
     opened = open_store(store or DEFAULT_STORE, create=False)
     try:
-        record = opened.run(run)
+        record = find_run(opened, run)
         audits = {one.audit.task: one.audit for one in audit_run(record, opened)} if audited else None
         faults = EvaluatedRun(record, opened).faults
         card = make_card(record, decision=decision, audits=audits, faults=faults)

@@ -11,7 +11,7 @@ from probatum.cli.output import print_json
 from probatum.cli.tables import console, print_run, print_table
 from probatum.core.errors import UsageError
 from probatum.runner import EvaluatedRun
-from probatum.runner.comparing import Leaderboard, Ranked, leaderboards
+from probatum.runner.comparing import Leaderboard, Ranked, find_run, leaderboards
 from probatum.runner.result import task_estimates
 from probatum.store import open_store
 
@@ -25,7 +25,7 @@ __all__ = ["command"]
 @store_option
 @json_option
 def command(run: str | None, ranked: bool, tasks: tuple[str, ...], store: str | None, as_json: bool) -> int:
-    """List the runs of a store, or show RUN (the beginning of its id, or `latest`), or rank all models.
+    """List the runs of a store, show RUN (an id, its beginning, `latest`, or a model), or rank all models.
 
     Exit status 3: a run breaks an invariant, and its numbers must not be used; it is marked INVALID.
     """
@@ -38,7 +38,7 @@ def command(run: str | None, ranked: bool, tasks: tuple[str, ...], store: str | 
         if ranked:
             return _print_boards([EvaluatedRun(one, opened) for one in opened.runs()], tasks, as_json=as_json)
         if run is not None:
-            found = EvaluatedRun(opened.run(run), opened)
+            found = EvaluatedRun(find_run(opened, run), opened)
             if as_json:
                 print_json(found.plain())
             else:
@@ -68,7 +68,7 @@ def _print_boards(runs: Sequence[EvaluatedRun], tasks: Sequence[str], *, as_json
         out.print(_headline(board), markup=False, highlight=False)
         models = dict(board.models)
         ranking = board.ranking
-        rows = [[run, model, "-", "-"] for run, model in board.models]
+        rows = [[run, model, "-", _alone(runs, run, board.task)] for run, model in board.models]
         if ranking is not None:
             rows = [[row.run, models[row.run], _ranks(row), f"{row.mean:.4f}"] for row in ranking.rows]
         print_table(out, ("run", "model", "rank", "value" if ranking is None else ranking.score), rows)
@@ -79,6 +79,14 @@ def _print_boards(runs: Sequence[EvaluatedRun], tasks: Sequence[str], *, as_json
     if not found:
         out.print("no run of such a task is in this store", markup=False)
     return status
+
+
+def _alone(runs: Sequence[EvaluatedRun], run: str, task: str) -> str:
+    """The first estimate of a run that is ranked with no other."""
+    record = next(one.record for one in runs if one.id == run)
+    estimates = next((task_estimates(one) for one in record.tasks if one.task == task), ())
+    first = next((one for one in estimates if one.value is not None), None)
+    return "-" if first is None or first.value is None else f"{first.name} {first.value:.4f}"
 
 
 def _headline(board: Leaderboard) -> str:

@@ -78,7 +78,7 @@ def compare_identities(one: Identity, other: Identity) -> tuple[Difference, ...]
     A chat template that one has and the other has not means that one conversation is asked as two texts. Two
     templates of two models are noted; two templates of the *same* weights are two prompts.
     """
-    found = []
+    found: list[Difference] = []
     same_weights = one.weights is not None and one.weights == other.weights
     for field in fields(Identity):
         left, right = getattr(one, field.name), getattr(other, field.name)
@@ -92,11 +92,25 @@ def compare_identities(one: Identity, other: Identity) -> tuple[Difference, ...]
         elif field.name == "precision":
             meaning = "precision differs"
         elif field.name == "settings":
-            meaning = "settings of the models differ"
+            found += _settings(left, right)
+            continue
         found.append(
             Difference(field=f"model.{field.name}", one=left, other=right, kind=kind, meaning=meaning)
         )
     return tuple(found)
+
+
+def _settings(one: Mapping[str, object], other: Mapping[str, object]) -> Iterator[Difference]:
+    """One difference a setting."""
+    for name in dict.fromkeys([*one, *other]):
+        if one.get(name) != other.get(name):
+            yield Difference(
+                field=f"model.settings.{name}",
+                one=one.get(name),
+                other=other.get(name),
+                kind=Comparability.NOTED,
+                meaning="settings of the models differ",
+            )
 
 
 def compare_recipes(one: Mapping[str, Any], other: Mapping[str, Any]) -> tuple[Difference, ...]:

@@ -164,10 +164,11 @@ def noise_floor_of(task: TaskRun) -> NoiseFloor | None:
 
 def told_noise(found: NoiseFloor) -> tuple[str, ...]:
     """The noise floor in lines that people read."""
+    what = "generated" if found.log_probabilities is None else "scored"
+    tokens = f", {found.completion_tokens} tokens {what}" if found.completion_tokens else ""
     lines = [
-        f"asked again: {found.samples} of {found.of} samples ({found.requests} requests"
-        + (f", {found.completion_tokens} tokens generated" if found.completion_tokens else "")
-        + f"), in no score; {found.conditions}"
+        f"asked again: {found.samples} of {found.of} samples ({found.requests} requests{tokens}), in no score; "
+        f"{found.conditions}"
     ]
     if found.answered < found.samples:
         lines.append(f"{found.samples - found.answered} of them were not answered the second time")

@@ -23,7 +23,7 @@ from probatum.runner.comparing.comparison import common_tasks
 from probatum.runner.comparing.naming import letter
 from probatum.runner.comparing.pairing import Scores, load_scores
 from probatum.runner.comparing.parting import Parting, parting_of, traces_of
-from probatum.runner.comparing.protocols import made_elsewhere, protocol_differences
+from probatum.runner.comparing.protocols import asks_conversations, made_elsewhere, protocol_differences
 from probatum.runner.comparing.stepping import Pair, Path, Stage, walk
 from probatum.runner.result import EvaluatedRun
 
@@ -230,7 +230,7 @@ def _steps(
     shots = one.summary.get("shots"), other.summary.get("shots")
     yield Step(name="shots", same=shots[0] == shots[1], a=shots[0], b=shots[1], detail="ids, in order")
     yield _prompt_step(first, second, partings, seen)
-    yield _field_step("chat template", first.run.record, second.run.record, "template")
+    yield _template_step(first, second)
     yield _sampling_step(first, second, seen)
     yield _model_step(first.run.record, second.run.record)
     yield _versions_step(first.run.record, second.run.record)
@@ -321,21 +321,29 @@ def _sampling(scores: Scores) -> dict[str, object]:
     return {**dict(fields["sampling"]["fields"]), "samples": fields["samples"], "seed": fields["seed"]}
 
 
-def _field_step(name: str, one: Run, other: Run, field: str) -> Step:
-    left, right = getattr(one.model, field), getattr(other.model, field)
-    return Step(name=name, same=left == right, a=left, b=right, detail="digest")
+def _template_step(first: Scores, second: Scores) -> Step:
+    left, right = first.run.record.model.template, second.run.record.model.template
+    if not asks_conversations(first.record, second.record):
+        return Step(name="chat template", same=True, a=left, b=right, detail="not used: texts were asked")
+    return Step(name="chat template", same=left == right, a=left, b=right, detail="digest")
 
 
 def _model_step(one: Run, other: Run) -> Step:
-    names = ("provider", "name", "revision", "weights", "tokenizer", "precision", "backend", "settings")
-    differing = [name for name in names if getattr(one.model, name) != getattr(other.model, name)]
+    left, right = (_of_model(run) for run in (one, other))
+    differing = [name for name in dict.fromkeys([*left, *right]) if left.get(name) != right.get(name)]
     return Step(
         name="model",
         same=not differing,
-        a={name: getattr(one.model, name) for name in differing},
-        b={name: getattr(other.model, name) for name in differing},
+        a={name: left.get(name) for name in differing},
+        b={name: right.get(name) for name in differing},
         detail=", ".join(differing) or "name, weights, tokenizer, precision, backend, settings",
     )
+
+
+def _of_model(run: Run) -> dict[str, object]:
+    names = ("provider", "name", "revision", "weights", "tokenizer", "precision", "backend")
+    settings = {f"settings.{name}": value for name, value in run.model.settings.items()}
+    return {**{name: getattr(run.model, name) for name in names}, **settings}
 
 
 def _versions_step(one: Run, other: Run) -> Step:

@@ -1,16 +1,17 @@
 """A leaderboard of a store: models that were asked the same, with the ranks that are not ruled out.
 
 Runs stand in one table only if they are comparable and have the same items. A model stands in it with its
-newest run. Ties are groups; a strict order of runs that differ by noise is never made.
+newest run under each decoding. Ties are groups; a strict order of runs that differ by noise is never made.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from probatum.core.comparability import Comparability
+from probatum.core.protocol import SCORED_FORMS
 from probatum.core.run import Run, TaskRun
 from probatum.runner.comparing.pairing import load_scores
 from probatum.runner.comparing.protocols import protocol_differences
@@ -33,7 +34,7 @@ class Leaderboard:
     ranking: Ranking | None
     """Of two runs or more, by run id; `None` where there is one, or no item that all have."""
     older: int
-    """Runs of the same models that are older, and left out."""
+    """Runs of the same models and decodings that are older, and left out."""
     apart: str | None = None
     """Why these runs are not in the task's first table; `None` of that one."""
 
@@ -102,10 +103,10 @@ def _apart(run: EvaluatedRun, first: EvaluatedRun, task: str) -> str | None:
 
 
 def _board(table: Sequence[EvaluatedRun], task: str, score: str | None, level: float) -> Leaderboard:
-    by_model: dict[str, EvaluatedRun] = {}
+    newest: dict[tuple[str, str], EvaluatedRun] = {}
     for run in table:
-        by_model.setdefault(run.record.model.digest, run)
-    shown = list(by_model.values())
+        newest.setdefault((run.record.model.digest, _decoding(run, task)), run)
+    shown = list(newest.values())
     ranking = None
     if len(shown) > 1:
         named = [(run.id, load_scores(run, task, score, answered=False)) for run in shown]
@@ -115,7 +116,33 @@ def _board(table: Sequence[EvaluatedRun], task: str, score: str | None, level: f
         task=task,
         protocol=first.protocol,
         items=first.items,
-        models=tuple((run.id, f"{run.record.model.provider}/{run.record.model.name}") for run in shown),
+        models=tuple(zip((run.id for run in shown), _named(shown, task), strict=True)),
         ranking=ranking,
         older=len(table) - len(shown),
     )
+
+
+def _named(shown: Sequence[EvaluatedRun], task: str) -> list[str]:
+    """Names of models; with how it was sampled, where one is there with several decodings."""
+    names = [f"{run.record.model.provider}/{run.record.model.name}" for run in shown]
+    decodings = [_decoding(run, task) for run in shown]
+    return [
+        f"{name} ({decoding})" if decoding and names.count(name) > 1 else name
+        for name, decoding in zip(names, decodings, strict=True)
+    ]
+
+
+def _decoding(run: EvaluatedRun, task: str) -> str:
+    """How a run sampled, in words; empty where nothing is sampled, or it is not known."""
+    protocol = _record(run.record, task).recipe.get("protocol")
+    if not isinstance(protocol, Mapping) or protocol["fields"].get("form") in SCORED_FORMS:
+        return ""
+    sampling = dict(protocol["fields"]["sampling"]["fields"])
+    parts = [f"temperature {sampling['temperature']:g}" if sampling.get("temperature") else "greedy"]
+    if sampling.get("temperature"):
+        parts += [
+            f"{name} {sampling[name]:g}"
+            for name, off in (("top_p", 1), ("top_k", 0))
+            if sampling.get(name, off) != off
+        ]
+    return ", ".join(parts)

@@ -15,10 +15,11 @@ from probatum.core.comparability import Comparability, Difference, compare_ident
 from probatum.core.protocol import FORMS, SCORED_FORMS, Protocol, Task
 from probatum.core.run import Run, TaskRun
 
-__all__ = ["made_elsewhere", "protocol_differences"]
+__all__ = ["asks_conversations", "made_elsewhere", "protocol_differences"]
 
 _OF_THE_CHECK: Final = frozenset({"gold", "wrong", "gold_fails", "preferred"})
 """Fields of a task that its own checks read, and no score of a model."""
+_OF_TEMPLATES: Final = frozenset({"model.template", "model.settings.template_says"})
 _DECODING: Final = frozenset({"sampling.temperature", "sampling.top_p", "sampling.top_k"})
 _OF_ASKING: Final = frozenset({"prompts differ", "decoding differs", "seeds differ"})
 
@@ -43,7 +44,10 @@ def protocol_differences(one: Run, first: TaskRun, other: Run, second: TaskRun) 
                 meaning="recipes differ",
             )
         ]
-    found_all = [*recipes, *compare_identities(one.model, other.model), *_harness(one, other)]
+    models = compare_identities(one.model, other.model)
+    if not asks_conversations(first, second):
+        models = tuple(each for each in models if each.field not in _OF_TEMPLATES)
+    found_all = [*recipes, *models, *_harness(one, other)]
     if made_elsewhere(first) or made_elsewhere(second):
         found_all = [each for each in found_all if each.meaning not in _OF_ASKING]
         found_all.append(
@@ -62,6 +66,11 @@ def protocol_differences(one: Run, first: TaskRun, other: Run, second: TaskRun) 
 def made_elsewhere(task: TaskRun) -> bool:
     """Whether answers of a file were graded."""
     return "answers" in task.origin
+
+
+def asks_conversations(*tasks: TaskRun) -> bool:
+    """Whether one of them asked conversations, as far as is known: chat templates are for these alone."""
+    return any(_form(task) not in (*SCORED_FORMS, "completion") for task in tasks)
 
 
 def _file(task: TaskRun) -> object:
