@@ -81,6 +81,15 @@ def test_a_model_that_knows_nothing_is_held_against_chance_and_is_not_better(nam
     store.close()
 
 
+def test_no_place_is_blamed_where_no_option_has_one(tmp_path):
+    """The right options of this set all come first; a model that is asked about each alone cannot know."""
+    store = open_store(f"sqlite:///{tmp_path}/store.db")
+    blind = FakeModel(reply=guess, capabilities=Capabilities(score=True))
+    run = pb.evaluate("truthfulqa_mc1", model=blind, store=store, data_directory=DATA, limit=100)
+    assert not [note for note in run.record.tasks[0].summary["notes"] if "place" in note]
+    store.close()
+
+
 @pytest.mark.parametrize(("name", "strata"), TEXTS)
 def test_texts_are_measured_in_bits_per_byte(name, strata, tmp_path):
     _, items = loaded(name)

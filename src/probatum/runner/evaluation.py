@@ -15,7 +15,7 @@ from typing import Protocol as Interface
 
 from probatum.core.canonical import digest_json
 from probatum.core.errors import ConsentError, Interrupted
-from probatum.core.protocol import SCORED_FORMS, ProgramScorer, Protocol
+from probatum.core.protocol import ProgramScorer, Protocol
 from probatum.core.records import Item
 from probatum.core.run import Run, RunState, TaskRun
 from probatum.core.status import Status
@@ -269,7 +269,7 @@ class Evaluation:
         if sum(statuses.values()) != record.planned:
             raise AssertionError(f"{sum(statuses.values())} outcomes of {record.planned} planned samples")
         places = None
-        if one.protocol.rotate or one.protocol.form in SCORED_FORMS:
+        if one.protocol.rotate or one.protocol.form == "letters":  # continuations show no option a place
             places = position_table(self.store.samples(run.id, task.name))
         leaning = None if places is None else places.note()
         estimates = [
