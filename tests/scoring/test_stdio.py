@@ -243,6 +243,8 @@ ADD = "a, b = map(int, input().split())\nprint(a + b)\n"
     ("code", "status", "reason"),
     [
         (ADD, ExecutionStatus.PASSED, None),
+        (ADD + "exit()", ExecutionStatus.PASSED, None),
+        (ADD + "quit(1)", ExecutionStatus.ASSERTION_FAILED, "example 1: exit code 1"),
         (ADD + "import sys; sys.exit(1)", ExecutionStatus.ASSERTION_FAILED, "example 1: exit code 1"),
         (
             ADD.replace("a + b", "min(3, a + b)"),

@@ -11,6 +11,7 @@ import _socket
 import os
 import sys
 import types
+from _sitebuiltins import Quitter
 from collections.abc import Callable
 from typing import Any, Final, NoReturn
 
@@ -21,6 +22,10 @@ MESSAGE: Final = 2000  # characters kept of an exception's text
 DEEP: Final = 6000  # recursion limit while values are written, whatever the program has set
 NAME: Final = "candidate"  # not "__main__": guarded blocks do not run where functions are tested
 
+_ENDS: Final = {name: Quitter(name, "Ctrl-D (i.e. EOF)") for name in ("exit", "quit")}
+"""`site`, which is not loaded, gives them to every ordinary program."""
+vars(sys.modules["builtins"]).update(_ENDS)
+globals()["__builtins__"].update(_ENDS)  # those that programs are executed with
 _BUILTINS: Final = dict(vars(sys.modules["builtins"]))
 _exit: Callable[[int], NoReturn] = os._exit
 _set_limit, _get_limit = sys.setrecursionlimit, sys.getrecursionlimit
