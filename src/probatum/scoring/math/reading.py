@@ -47,9 +47,9 @@ _DATE: Final = re.compile(
 )
 """A date is no difference and no quotient."""
 _CONGRUENCE: Final = re.compile(
-    r"(?:(?P<name>[a-zA-Z])\s*\\equiv(?:\{\})?\s*)?(?P<rest>-?\d{1,40})\s*"
-    r"(?:\\pmod\s*\{?|\(?\s*(?:\\(?:text|mathrm|operatorname)\{\s*mod\s*\}|\\[bm]?mod|mod)(?:\\?\s)*\{?)\s*"
-    r"(?P<modulus>\d{1,40})\s*[})]*"
+    r"(?:(?P<name>[a-zA-Z])\s{0,4}\\equiv(?:\{\})?\s{0,4})?(?P<rest>-?\d{1,40})\s{0,4}"
+    r"(?:\\pmod\s{0,4}\{?|\(?\s{0,4}(?:\\(?:text|mathrm|operatorname)\{\s{0,4}mod\s{0,4}\}|\\[bm]?mod|mod)(?:\\?\s){0,4}\{?)\s{0,4}"
+    r"(?P<modulus>\d{1,40})\s{0,4}[})]*"
 )
 """`x \\equiv 5 \\pmod 7`: a class of integers, whatever member is named."""
 _MARKUP: Final = re.compile(
