@@ -332,10 +332,11 @@ ENDLESS = {
 
 
 @pytest.mark.parametrize("name", ENDLESS)
-def test_a_harness_that_is_killed_takes_its_workers_along(name: str) -> None:
+def test_a_harness_that_is_killed_takes_its_workers_along(name: str, tmp_path: Path) -> None:
     script = HARNESS.replace("CODE", repr(ENDLESS[name]))
     command = [sys.executable, "-c", script]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as harness:
+    places = {**os.environ, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=places) as harness:
         assert harness.stdout is not None
         assert harness.stdout.readline().strip() == "ready"
         deadline = time.monotonic() + 60
@@ -345,6 +346,7 @@ def test_a_harness_that_is_killed_takes_its_workers_along(name: str) -> None:
         harness.send_signal(signal.SIGKILL)
         harness.wait()
     await_end(below)
+    assert list(tmp_path.glob("probatum-*")) == []
 
 
 def parent(pid: int) -> int:

@@ -25,6 +25,7 @@ class Folder:
 
     def __init__(self, path: str) -> None:
         self.work = f"{path}/{NAME}"
+        self._path = path
         self._base = os.open(path, _FLAGS)
         self._numbers = itertools.count()
 
@@ -47,6 +48,15 @@ class Folder:
             for name in names:
                 if not _removed(name, self._base):
                     self._flatten(name)
+
+    def remove(self) -> None:
+        """Throws all of it away: a host that was killed does not.
+
+        Raises:
+            OSError: something stays.
+        """
+        self.empty()
+        os.rmdir(self._path)  # noqa: PTH106 - as all here
 
     def _flatten(self, name: str) -> None:
         """Removes a directory; those in it come to stand beside it: none is then too deep to be reached."""

@@ -282,7 +282,7 @@ class Keeper:
         for group in (*self._alive, self._judge_group):
             group.end()
         with contextlib.suppress(OSError):
-            self._folder.empty()
+            self._folder.remove()
         os._exit(0)
 
     def crash(self, text: bytes) -> NoReturn:
