@@ -66,6 +66,7 @@ PACKED: dict[str, tuple[str, dict[str, Any]]] = {
     "cohere2": ("Cohere2", {**WIDE, **SLIDING, "logit_scale": 0.25}),
     "granite": ("Granite", {**SHARED, "logits_scaling": 4.0, "residual_multiplier": 0.5}),
     "starcoder2": ("Starcoder2", {**SHARED, "sliding_window": 32}),
+    "gpt-oss": ("GptOss", {**WIDE, **SLIDING, "num_local_experts": 4, "num_experts_per_tok": 2}),
 }
 PLAIN: dict[str, tuple[str, dict[str, Any]]] = {
     "mamba": ("Mamba", {**NO_HEADS, "state_size": 8}),
@@ -84,7 +85,6 @@ PLAIN: dict[str, tuple[str, dict[str, Any]]] = {
         },
     ),
     "lfm2": ("Lfm2", {**SHARED, "layer_types": ["conv", "full_attention"]}),
-    "gpt-oss": ("GptOss", {**WIDE, **SLIDING, "num_local_experts": 4, "num_experts_per_tok": 2}),
     "rwkv": ("Rwkv", {**NO_HEADS, "context_length": 256}),
     "recurrent gemma": (
         "RecurrentGemma",

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from typing import Protocol as Interface
 
 import torch
@@ -21,12 +21,33 @@ from transformers import AttentionInterface
 
 from probatum.models.hf.tree import Pass
 
-__all__ = ["NAME", "Attending", "Form", "Kept", "Running", "UnsupportedAttentionError", "attending"]
+__all__ = [
+    "NAME",
+    "Attending",
+    "Form",
+    "Kept",
+    "Running",
+    "UnsupportedAttentionError",
+    "attending",
+    "capped",
+    "weights",
+]
 
 NAME: Final = "probatum_tree"
 
-Form = tuple[float | None, int | None, float | None]
-"""Scale of the products; tokens that a sliding window holds; where products are capped."""
+
+class Form(NamedTuple):
+    """How a layer attends."""
+
+    scale: float | None
+    """Of the products; `None` is one over the root of their size."""
+    window: int | None
+    """Tokens that a sliding window holds."""
+    cap: float | None
+    """Where products are capped."""
+    sinks: torch.Tensor | None = None
+    """Of each head the product with a token that is nowhere (GPT-OSS): it takes weight, and adds nothing."""
+
 
 Held = tuple[torch.Tensor, torch.Tensor]
 """Keys and values."""
@@ -172,7 +193,7 @@ class Running(Attending):
                 keys, values = following.group((keys, values))
             elif one.keeps:
                 keys, values = self._kept.write(layer, one.prefix, (keys, values), one.room)
-            mask = self._mask(number, form[1], query)
+            mask = self._mask(number, form.window, query)
             folds = query.shape[1] // keys.shape[1]
             rows = max(1, MASK_VALUES // (mask.shape[1] * folds))
             for first in range(0, end - begin, rows):
@@ -210,19 +231,32 @@ def _attended(
     Heads that share keys are laid one below the other as more rows of one head: no key is copied, and every
     kernel of torch knows this form.
     """
-    scale, _, cap = form
     _, heads, length, size = query.shape
     shared = key.shape[1]
     folds = heads // shared
     rows = query.reshape(1, shared, folds * length, size)
     folded = mask.repeat(folds, 1) if folds > 1 else mask
-    if cap is None:
-        result = scaled_dot_product_attention(rows, key, value, attn_mask=folded, scale=scale)
+    if form.cap is None and form.sinks is None:
+        result = scaled_dot_product_attention(rows, key, value, attn_mask=folded, scale=form.scale)
     else:
-        products = rows @ key.transpose(2, 3) * (size**-0.5 if scale is None else scale)
-        products = torch.tanh(products / cap) * cap + folded
-        result = torch.softmax(products, dim=-1, dtype=torch.float32).to(value.dtype) @ value
+        products = capped(rows @ key.transpose(2, 3), size, form) + folded
+        sinks = None if form.sinks is None else form.sinks.view(1, shared, folds).repeat_interleave(length, 2)
+        result = weights(products, sinks).to(value.dtype) @ value
     return result.reshape(1, heads, length, value.shape[3])
+
+
+def capped(products: torch.Tensor, size: int, form: Form) -> torch.Tensor:
+    """Products of queries and keys of `size` numbers, scaled and capped."""
+    products = products * (size**-0.5 if form.scale is None else form.scale)
+    return products if form.cap is None else torch.tanh(products / form.cap) * form.cap
+
+
+def weights(products: torch.Tensor, sinks: torch.Tensor | None) -> torch.Tensor:
+    """What each key weighs, in single precision; `sinks` has the shape of `products` without the last."""
+    if sinks is None:
+        return torch.softmax(products, dim=-1, dtype=torch.float32)
+    with_sink = torch.cat([products, sinks.to(products.dtype).unsqueeze(-1)], dim=-1)
+    return torch.softmax(with_sink, dim=-1, dtype=torch.float32)[..., :-1]
 
 
 @contextmanager
@@ -245,17 +279,18 @@ def _attend(
     scaling: float | None = None,
     sliding_window: int | None = None,
     softcap: float | None = None,
+    s_aux: torch.Tensor | None = None,
     **more: Any,
 ) -> tuple[torch.Tensor, None]:
     """What transformers calls."""
     current: Attending | None = getattr(_local, "attending", None)
     if current is None:
         raise UnsupportedAttentionError("attention outside a pass")
-    unknown = [name for name in ("s_aux", "position_bias", "head_mask") if more.get(name) is not None]
+    unknown = [name for name in ("position_bias", "head_mask") if more.get(name) is not None]
     layer = getattr(module, "layer_idx", None)
     if unknown or attention_mask is not None or not isinstance(layer, int):
         raise UnsupportedAttentionError(f"attention with {', '.join(unknown) or 'a mask of its own'}")
-    return current.attend(layer, query, key, value, (scaling, sliding_window, softcap)), None
+    return current.attend(layer, query, key, value, Form(scaling, sliding_window, softcap, s_aux)), None
 
 
 AttentionInterface.register(NAME, _attend)

@@ -15,7 +15,7 @@ import torch
 
 from probatum.core.records import Response
 from probatum.models.decoding import Sample, Speller
-from probatum.models.hf.attention import Attending, Form, Kept
+from probatum.models.hf.attention import Attending, Form, Kept, capped, weights
 from probatum.models.hf.network import Network
 from probatum.models.hf.tree import Pass
 
@@ -198,7 +198,6 @@ def _cohort_attention(
 ) -> torch.Tensor:
     """What the newest token of each sample sees, shape (samples, heads, size)."""
     query, key, value = parts
-    scale, window, cap = form
     samples, heads, size = query.shape
     keys, values = _own(cohort, layer, key, value)
     prompt_keys, prompt_values = cohort.kept.held(layer, cohort.length)
@@ -206,16 +205,15 @@ def _cohort_attention(
     # Heads that share keys become rows: (shared, folds · samples, size) against the prompt's one copy.
     folded = query.view(samples, shared, heads // shared, size)
     rows = folded.permute(1, 2, 0, 3).reshape(shared, -1, size)
-    factor = size**-0.5 if scale is None else scale
     to_prompt = (rows @ prompt_keys[0].transpose(1, 2)).view(shared, heads // shared, samples, -1)
     to_own = torch.einsum("nsfd,nstd->sfnt", folded, keys)
-    products = torch.cat([to_prompt, to_own], dim=-1) * factor
-    if cap is not None:
-        products = torch.tanh(products / cap) * cap
-    if window is not None and products.shape[-1] > window:
-        products[..., : products.shape[-1] - window] = -torch.inf
-    weights = torch.softmax(products, dim=-1, dtype=torch.float32).to(value.dtype)
-    over_prompt, over_own = weights.split([cohort.length, keys.shape[2]], dim=-1)
+    products = capped(torch.cat([to_prompt, to_own], dim=-1), size, form)
+    if form.window is not None and products.shape[-1] > form.window:
+        products[..., : products.shape[-1] - form.window] = -torch.inf
+    sinks = None if form.sinks is None else form.sinks.view(shared, -1, 1).expand(products.shape[:3])
+    over_prompt, over_own = (
+        weights(products, sinks).to(value.dtype).split([cohort.length, keys.shape[2]], dim=-1)
+    )
     result = (over_prompt.reshape(shared, -1, cohort.length) @ prompt_values[0]).view(
         shared, heads // shared, samples, -1
     )
