@@ -44,6 +44,13 @@ def test_another_bundle_than_the_published_one_ends_with_1(probatum_here, export
     assert "another bundle" in done.stdout
 
 
+def test_results_for_a_model_card(probatum_here, exported, work):
+    done = probatum_here("export", "latest", "--to", "hf", "-o", "metadata.yaml")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"metadata.yaml: results of run {exported[0]} for a model card\n"
+    assert (work / "metadata.yaml").read_text().startswith("model-index:\n- name: A\n")
+
+
 @pytest.mark.parametrize("name", ["s.jsonl", "s.jsonl.gz", "s.parquet"])
 def test_samples_alone(probatum_here, exported, work, name):
     done = probatum_here("export", "constant/A", "-o", name, "--redact")

@@ -22,6 +22,7 @@ from probatum.report.page.tasks import TaskPage, task_sections
 from probatum.report.page.writing import html_page, markdown_page
 from probatum.runner.comparing import Comparison, compare
 from probatum.runner.comparing.naming import letter
+from probatum.runner.noise import noise_floor_of
 from probatum.runner.result import EvaluatedRun
 from probatum.scoring.audit import ExtractionAudit
 
@@ -279,6 +280,7 @@ def _plain_task(task: TaskReport) -> dict[str, Any]:
         "score": task.score,
         "estimates": task.estimates,
         "slices": task.slices,
+        "noise_floor": noise_floor_of(task.record),
         "statuses": dict(task.statuses),
         "counted": task.counted,
         "lengths": task.lengths,

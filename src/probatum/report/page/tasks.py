@@ -16,6 +16,7 @@ from probatum.report.page.figures import Band, Row, bar, curve, forest
 from probatum.report.page.gathering import Count, TaskReport
 from probatum.report.page.messages import Words
 from probatum.runner.invariants import is_rate
+from probatum.runner.noise import noise_floor_of
 
 __all__ = [
     "KINDS",
@@ -66,6 +67,7 @@ def task_sections(page: TaskPage) -> Iterator[Section]:
     yield Section(page.anchor, 3, words("task_title", task=page.name), tuple(_validity(page)))
     parts = (
         ("results", _results),
+        ("noise", _noise),
         ("statuses", _statuses),
         ("slices", _slices),
         ("passk", _pass_at_k),
@@ -200,6 +202,45 @@ def _forest_of(estimates: Sequence[Estimate], title: str, page: TaskPage) -> Ite
         domain=(0.0, 1.0),
     )
     yield Figure(picture, words("forest_text", level=_level(page)))
+
+
+def _noise(page: TaskPage) -> Iterator[Block]:
+    """How far the model agreed with itself, where a share was asked twice."""
+    words, found = page.words, noise_floor_of(page.task.record)
+    if found is None:
+        return
+    counts = {name: getattr(found, name) for name in ("samples", "of", "requests", "answered")}
+    yield Paragraph(words("noise_text", **counts))
+    claimed = "_claimed" if found.reproducible and found.decoding != "scored" else ""
+    yield Paragraph(words(f"noise_{found.decoding}{claimed}"))
+    likely, change = found.log_probabilities, found.change
+    told = (found.text, found.answer, found.score, None if likely is None else likely.top, change)
+    estimates = [each for each in told if each is not None]
+    if estimates:
+        yield _estimates_table(estimates, words("noise"), words)
+    if found.noise is not None:
+        yield Table(
+            caption=words("noise_numbers"),
+            columns=tuple(words(name) for name in ("measure", "noise_floor", "noise_most", "standard_error")),
+            rows=(
+                (
+                    found.score_name or NOTHING,
+                    number(found.noise),
+                    number(found.noise_high),
+                    number(found.standard_error),
+                ),
+            ),
+            numbers=frozenset({1, 2, 3}),
+        )
+    if likely is not None:
+        yield Table(
+            caption=words("noise_likely", n=likely.requests),
+            columns=tuple(words(name) for name in ("median_difference", "largest_difference")),
+            rows=((f"{likely.median_difference:.2g}", f"{likely.max_difference:.2g}"),),
+            numbers=frozenset({0, 1}),
+        )
+    if found.something_changed:
+        yield Paragraph(words("noise_changed"), "bad")
 
 
 def _statuses(page: TaskPage) -> Iterator[Block]:
