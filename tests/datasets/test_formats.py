@@ -149,6 +149,12 @@ REFUSED = {
     "too few cells": ("r.csv", b"q,a\n\nx\n", "r.csv line 3 (row 1): 1 cells where there are 2 columns"),
     "a line after quoted newlines": ("r.csv", b'q,a\n"a\nb\nc",1\nx\n', "r.csv line 5 (row 2): 1 cells"),
     "a column twice": ("r.csv", b"q,a,a\nx,1,2\n", "r.csv line 1: has column 'a' twice in its header"),
+    "another separator": (
+        "r.csv",
+        b"q;a\nx;1\n",
+        "r.csv line 1: missing column 'a', 'q'; the columns are 'q;a'; separate the cells by commas (.csv) or "
+        "tabs (.tsv), not by ';'",
+    ),
     "a missing column": ("r.csv", b"q,b\nx,1\n", "r.csv line 1: missing column 'a'; the columns are 'q', 'b'"),
     "a quoted cell in TSV": ("r.tsv", b'q\ta\n"say ""hi"""\t1\n', "r.tsv line 2: cell '\"say \"\"hi\"\"\"' looks quoted, and TSV has no quoting"),
     "JSON that goes on": ("r.json", b'[{"q": "x", "a": "1"}]\n[]', "r.json line 2: goes on after its end"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import errno
 import importlib
 import io
 import os
@@ -14,6 +15,9 @@ import click
 from probatum.core.errors import ProbatumError
 
 __all__ = ["application", "main"]
+
+FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
+"""Errors of writing that are no fault of ours: no space, a quota, a limit, a broken device."""
 
 COMMANDS: Final = {
     "run": "Run tasks on a model.",
@@ -98,11 +102,29 @@ def main() -> None:
     except click.ClickException as error:
         status = _say(error, 1, error.format_message())
     except BrokenPipeError:  # the reader of a pipe went away
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()
         status = 1
+    except OSError as error:
+        if error.errno not in FULL:
+            status = _say(error, 1, _internal(error))
+        else:
+            _discard_output()
+            what = "the output" if error.filename is None else repr(error.filename)
+            status = _say(
+                error, 1, f"{what} cannot be written: {error.strerror}; make room, or write elsewhere"
+            )
     except Exception as error:  # noqa: BLE001 - a fault of ours, still told in one line
-        status = _say(error, 1, f"internal error, {type(error).__name__}: {error}; set PROBATUM_TRACEBACK=1")
+        status = _say(error, 1, _internal(error))
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _discard_output() -> None:
+    """What is left in the buffer goes nowhere: Python would try once more at its end, and complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _internal(error: Exception) -> str:
+    return f"internal error, {type(error).__name__}: {error}; set PROBATUM_TRACEBACK=1"
 
 
 def _say(error: BaseException, status: int, message: str | None = None) -> int:

@@ -53,18 +53,22 @@ def read_run_file(path: Path) -> RunFile:
     try:
         raw = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
-        raise UsageError(f"run file {str(path)!r} cannot be read: {error.strerror}") from None
+        raise UsageError(
+            f"run file {str(path)!r} cannot be read: {error.strerror}; name a TOML file"
+        ) from None
     except UnicodeDecodeError as error:
         raise UsageError(
             f"run file {str(path)!r} is not UTF-8 (byte {error.start}); save it as UTF-8"
         ) from None
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise UsageError(f"run file {str(path)!r} is no valid TOML: {error}") from None
+        raise UsageError(f"run file {str(path)!r} is no valid TOML: {error}; mend it") from None
     if "allow_code_execution" in raw:
         raise UsageError(
             f"run file {str(path)!r}: allow_code_execution: consent cannot be given in a file; "
             "give --allow-code-execution to the command"
         )
+    if "prompt" in raw or "scorer" in raw:
+        raise UsageError(f"run file {str(path)!r} declares a task: name it as one, `probatum run {path}`")
     for name in raw:
         if name not in KEYS:
             near = difflib.get_close_matches(name, KEYS, n=1)

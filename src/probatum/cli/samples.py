@@ -40,7 +40,8 @@ def _ordered(samples: Iterable[Sample], order: Order) -> Iterator[Sample]:
 def sample_file(path: Path | None) -> Iterator[Writer]:
     """A function that writes a run's samples; the file is tried *before* anything is paid for.
 
-    Written beside and renamed: an old file stays whole until the new one is.
+    Written beside and renamed: an old file stays whole until the new one is. What is no file (a pipe, a
+    device) is written to as it is, and a link stays one.
 
     Raises:
         UsageError: the file cannot be written.
@@ -49,12 +50,11 @@ def sample_file(path: Path | None) -> Iterator[Writer]:
         yield _nothing
         return
     try:
-        if path.is_dir():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        beside = path.with_name(f".{path.name}.{os.getpid()}")
-        beside.touch()
-    except OSError as error:
-        raise UsageError(f"{str(path)!r} cannot be written: {error.strerror}; choose another file") from None
+        target = path.resolve()
+        beside = _tried(target)
+    except (OSError, RuntimeError) as error:  # links that lead to one another
+        why = getattr(error, "strerror", None) or error
+        raise UsageError(f"{str(path)!r} cannot be written: {why}; choose another file") from None
 
     def write(run: EvaluatedRun, order: Order | None = None) -> None:
         samples = run.each_sample() if order is None else _ordered(run.each_sample(), order)
@@ -62,7 +62,8 @@ def sample_file(path: Path | None) -> Iterator[Writer]:
             with beside.open("w", encoding="ascii", newline="\n") as stream:
                 for sample in samples:
                     stream.write(strict_text(_line(sample)) + "\n")
-            beside.replace(path)
+            if beside != target:
+                beside.replace(target)
         except OSError as error:
             raise UsageError(
                 f"{str(path)!r} cannot be written: {error.strerror}; the run itself is kept in the store"
@@ -71,7 +72,21 @@ def sample_file(path: Path | None) -> Iterator[Writer]:
     try:
         yield write
     finally:
-        beside.unlink(missing_ok=True)
+        if beside != target:
+            beside.unlink(missing_ok=True)
+
+
+def _tried(target: Path) -> Path:
+    """Where to write: a new file beside the target, or the target itself where that is no file."""
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if target.exists() and not target.is_file():
+        if not os.access(target, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return target
+    beside = target.with_name(f".{target.name}.{os.getpid()}")
+    beside.touch()
+    return beside
 
 
 def _line(sample: Sample) -> dict[str, Any]:

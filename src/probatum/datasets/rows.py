@@ -39,4 +39,12 @@ class Wanted:
         lacking = sorted(self.required.difference(present))
         if not lacking:
             return None
-        return f"missing column {listed(lacking)}; the columns are {listed(present)}"
+        return f"missing column {listed(lacking)}; the columns are {listed(present)}{_separated(present)}"
+
+
+def _separated(present: Sequence[str]) -> str:
+    """A hint where the one column's name has another separator in it, as spreadsheets write them."""
+    if len(present) != 1:
+        return ""
+    found = next((sign for sign in (";", "\t", "|", ",") if sign in present[0]), None)
+    return "" if found is None else f"; separate the cells by commas (.csv) or tabs (.tsv), not by {found!r}"

@@ -65,6 +65,10 @@ def locate(source: Source, data_directory: Path | None = None, hub: HubAccess | 
     """
     if source.hub is not None:
         check_pinned(source.hub)
+    if data_directory is not None:
+        data_directory_of(
+            data_directory
+        )  # a slip in its name is told, also where the rows come from elsewhere
     missed: list[str] = []
     mend: list[str] = []
     if source.local:
@@ -155,8 +159,8 @@ def _in_directory(directory: Path, patterns: tuple[str, ...]) -> Located | None:
     for pattern in patterns:
         if Path(pattern).is_absolute() or ".." in Path(pattern).parts:
             raise DataError(
-                f"path {pattern!r} of a source leaves the data directory; put the rows into that directory or "
-                "one below it, and write the path from there"
+                f"path {pattern!r} of a source leaves the data directory; put the rows into that or "
+                "a folder in it, and write the path from there"
             )
         matched = _matches(directory, pattern)
         files += matched
