@@ -96,3 +96,22 @@ def test_an_answer_that_is_taken_back_and_announced_again() -> None:
     found = extract_math("Answer: $5$. Wait, I made a mistake. Answer: $6$")
     assert found is not None
     assert (found.answer, found.rule) == ("6", "phrase:correction")
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("Answer: 0.333...", "0.333..."),
+        ("Answer: 0.142857142857…", "0.142857142857…"),
+        (r"So \boxed{0.1666...}", "0.1666..."),
+        ("Answer: 3.14159...", "3.14159"),
+        ("The answer is 5...", "5"),
+        ("Answer: x'", "x'"),
+        (r"So \boxed{y''}", "y''"),
+        ("Answer: $f'$.", "f'"),
+        ("The answer is 'x'.", "x"),
+        ("Answer: 'f(x)'", "f(x)"),
+    ],
+)
+def test_primes_and_periods_are_part_of_an_answer(text, answer):
+    assert getattr(find_math(text), "answer", None) == answer

@@ -396,13 +396,32 @@ _TAIL = 4000
 _DRESS = " \t\n\u00a0*`\"'“”"
 
 
+_GOES_ON = re.compile(
+    r"\.(?=\d{3})\d{0,200}?(?P<period>\d{1,20}?)(?P=period)+(?:\.{3,9}|…)(?=[\s.,;:!?*`\"'”$)}\]\\]*\Z)"
+)
+"""A decimal that shows its period and goes on (`0.333...`): the dots are part of it."""
+_PRIMED = re.compile(r"[A-Za-z)}](?P<primes>'{1,3})(?=[\s.,;:!?*`”]*\Z)")
+"""A derivative, unless a quotation ends there."""
+
+
+def _kept_end(folded: str, start: int, end: int) -> int:
+    """Up to where nothing at the end of an answer is decoration."""
+    tail = folded[max(start, end - 260) : end]
+    if (goes_on := _GOES_ON.search(tail)) is not None:
+        return end - len(tail) + goes_on.end()
+    primed = _PRIMED.search(tail)
+    quoted = "'" in folded[max(0, start - 4) : start] or "'" in tail[: primed.start()] if primed else True
+    return start if primed is None or quoted else end - len(tail) + primed.end("primes")
+
+
 def _trimmed(folded: str, span: Span) -> Span:
     start, end = span
     while start < end and (folded[start] in _DRESS + ":：" or folded.startswith('\\"', start)):
         start += 2 if folded[start] == "\\" else 1
     if folded.endswith('\\"', start, end):
         end -= 2
-    while end > start and folded[end - 1] in _DRESS + ".。,，;；:：":
+    kept = _kept_end(folded, start, end)
+    while end > kept and folded[end - 1] in _DRESS + ".。,，;；:：":
         if folded[end - 1] != " " and end - 2 >= start and folded[end - 2] == "\\":
             break
         end -= 1

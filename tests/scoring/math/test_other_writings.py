@@ -13,6 +13,8 @@ PAIRS: list[tuple[str, str, bool]] = [
     (r"\approx 3.14", "3.14", True),
     ("≈3.14", "3.14", True),
     (r"\approx 3.14", "3.15", False),
+    ("approximately 5", "5", True),
+    ("about 5", "6", False),
     (r"x\equiv 5 \pmod 7", r"x \equiv 5 \pmod{7}", True),
     (r"x\equiv 5 \pmod 7", r"x \equiv 12 \pmod{7}", True),
     (r"x\equiv 5 \pmod 7", "x ≡ -2 (mod 7)", True),

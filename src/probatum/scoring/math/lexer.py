@@ -76,7 +76,11 @@ _INFIX: Final = re.compile(
 )
 """Plain TeX: `{5 \\choose 2}`, `{1 \\over 2}`."""
 _INFIX_NAMES: Final = {"choose": "\\binom", "over": "\\frac"}
-_ABOUT: Final = re.compile(r"^\s*\\(?:approx|simeq|thickapprox)(?![a-zA-Z])\s*(?=[-+\d.\\])")
+_ABOUT: Final = re.compile(
+    r"^(?:\\(?:approx|simeq|thickapprox)(?![a-zA-Z])\s{0,4}|(?:about|approximately|approx\.|roughly)\s{1,4})"
+    r"(?=\\?[$(]?\\?[-+\d.\\])",
+    re.IGNORECASE,
+)
 """Before a number alone, which is compared as it is written."""
 _DELIMITERS: Final = re.compile(r"\\[()\[\]]|(?<!\\)\$+")
 _AMOUNT: Final = re.compile(
@@ -112,8 +116,7 @@ def clean(text: str) -> str:
         if "\\choose" in text or "\\over" in text:
             text = _INFIX.sub(lambda m: f"{_INFIX_NAMES[m['name']]}{{{m['top']}}}{{{m['under']}}}", text)
         text = _DELIMITERS.sub(" ", text)
-        text = _ABOUT.sub("", text, count=1)
-    text = text.strip().strip("*`").strip()
+    text = _ABOUT.sub("", text.strip().strip("*`").strip(), count=1)
     if "." in text or "\\dot" in text:
         text = _periodic(text)
     end = len(text)
