@@ -19,7 +19,7 @@ from probatum.core.run import Sample
 from probatum.core.status import Status
 from probatum.core.strictjson import strict_text
 from probatum.models import Capabilities
-from probatum.report import make_card
+from probatum.report import make_card, make_report
 from probatum.runner import Options, Progress, load_run, rescore
 from probatum.runner.noise import told_noise
 from probatum.runner.repeating import choose, second_answers, second_task
@@ -273,3 +273,19 @@ def test_the_choice_hangs_on_content_and_seed_alone(count, order, share, other, 
     assert chosen == choose(shuffled, small, seed).samples
     assert chosen <= choose(samples, large, seed).samples
     assert len(chosen) == math.ceil(small * count - 1e-9)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize(
+    ("reproducible", "temperature"), [(True, 0.0), (False, 0.0), (True, 0.7), (False, 0.7)]
+)
+def test_the_report_tells_it_in_both_languages(store, data, language, reproducible, temperature):
+    model = Changing(
+        later=lambda _: "0", capabilities=Capabilities(completion=True, reproducible=reproducible)
+    )
+    run = carry_out(TASK, model, store, data, temperature=temperature, repeat_share=0.5)
+    page = make_report(run, language=language).markdown()
+    words = {"en": ("Asked twice", "50 of 100 samples were asked again"), "zh": ("重复提问", "再次提问")}
+    for text in (*words[language], "text the same", f"{noise_of(run).noise:.4f}"):
+        assert text in page
+    assert noise_of(run).something_changed

@@ -55,6 +55,8 @@ class NoiseFloor:
     requests: int
     completion_tokens: int
     """That the second answers took."""
+    decoding: str
+    """`greedy`, `sampled`, or `scored`: nothing is generated."""
     reproducible: bool
     """Whether the backend claims that the same request is answered alike whatever else is asked."""
     conditions: str
@@ -78,6 +80,14 @@ class NoiseFloor:
     changed: tuple[str, ...]
     """Ids of items whose text, answer or score changed; up to 20."""
     level: float
+
+    @property
+    def something_changed(self) -> bool:
+        """Whether the second answers score otherwise than the first, more than chance explains."""
+        change = self.change
+        if change is None or change.low is None or change.high is None:
+            return False
+        return not change.low <= 0 <= change.high
 
 
 @dataclass(frozen=True)
@@ -140,6 +150,7 @@ def noise_floor(
             for response in one.responses
             if response is not None
         ),
+        decoding=_decoding(protocol),
         reproducible=reproducible,
         conditions=_conditions(protocol, reproducible=reproducible),
         text=None if scored else _agreement("text the same", [(p.item, _same_text(p)) for p in pairs], level),
@@ -166,10 +177,8 @@ def told_noise(found: NoiseFloor) -> tuple[str, ...]:
     """The noise floor in lines that people read."""
     what = "generated" if found.log_probabilities is None else "scored"
     tokens = f", {found.completion_tokens} tokens {what}" if found.completion_tokens else ""
-    lines = [
-        f"asked again: {found.samples} of {found.of} samples ({found.requests} requests{tokens}), in no score; "
-        f"{found.conditions}"
-    ]
+    asked = f"asked again: {found.samples} of {found.of} samples ({found.requests} requests{tokens})"
+    lines = [f"{asked}, in no score; {found.conditions}"]
     if found.answered < found.samples:
         lines.append(f"{found.samples - found.answered} of them were not answered the second time")
     same = [each for each in (found.text, found.answer, found.score) if each is not None]
@@ -189,14 +198,13 @@ def told_noise(found: NoiseFloor) -> tuple[str, ...]:
             f"noise floor: asking again moves {found.score_name} by {_4(found.noise)} "
             f"(standard deviation; at most {_4(found.noise_high)}){beside}"
         )
-    change = found.change
-    if change is not None and change.low is not None and change.high is not None:
+    if found.something_changed and found.change is not None:
+        change = found.change
         limits = f"[{change.low:+.4f}, {change.high:+.4f}]"
-        if not change.low <= 0 <= change.high:
-            lines.append(
-                f"the second answers score otherwise: {change.value:+.4f} {limits}; something changed "
-                "between the two"
-            )
+        lines.append(
+            f"the second answers score otherwise: {change.value:+.4f} {limits}; something changed between "
+            "the two"
+        )
     return tuple(lines)
 
 
@@ -213,10 +221,16 @@ def _shown(estimate: Estimate) -> str:
     return f"{_4(estimate.value)}{limits} of {estimate.n}"
 
 
-def _conditions(protocol: Protocol, *, reproducible: bool) -> str:
+def _decoding(protocol: Protocol) -> str:
     if protocol.form in SCORED_FORMS:
+        return "scored"
+    return "greedy" if protocol.sampling.temperature == 0 else "sampled"
+
+
+def _conditions(protocol: Protocol, *, reproducible: bool) -> str:
+    if _decoding(protocol) == "scored":
         return "nothing is sampled"
-    if protocol.sampling.temperature == 0:
+    if _decoding(protocol) == "greedy":
         claim = "claims" if reproducible else "does not claim"
         return f"greedy; the backend {claim} to answer the same whatever else is asked"
     if reproducible:

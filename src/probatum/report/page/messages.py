@@ -199,11 +199,8 @@ MESSAGES: Final[dict[str, tuple[str, str]]] = {
     "mean_score": ("mean score", "平均得分"),
     "noise": ("Asked twice", "重复提问"),
     "noise_text": (
-        "{samples} of {of} samples were asked a second time ({requests} requests), and {answered} answered; the "
-        "second answers are in no score. The noise floor is the standard deviation that asking alone gives to "
-        "the score.",
-        "{of} 个样本中有 {samples} 个被再次提问（{requests} 个请求），其中 {answered} 个得到回答；第二次回答不计入任何得分。"
-        "噪声下限是仅由重复提问引起的得分标准差。",
+        "{samples} of {of} samples were asked again ({requests} requests), {answered} answered; in no score.",
+        "{of} 个样本中有 {samples} 个被再次提问（{requests} 个请求），{answered} 个得到回答；不计入得分。",
     ),
     "noise_scored": ("Nothing is sampled.", "没有采样。"),
     "noise_greedy_claimed": (
@@ -219,15 +216,17 @@ MESSAGES: Final[dict[str, tuple[str, str]]] = {
         "以相同的种子采样；后端声称同一种子给出同一文本。",
     ),
     "noise_sampled": (
-        "Sampled with the same seeds; the backend does not claim that a seed gives one text, so that each may be "
-        "another draw.",
-        "以相同的种子采样；后端并未声称同一种子给出同一文本，因此每次回答都可能是另一次抽样。",
+        "Sampled with the same seeds, of which the backend does not claim that each gives one text.",
+        "以相同的种子采样；后端并未声称同一种子给出同一文本，每次回答都可能是另一次抽样。",
     ),
     "noise_changed": (
         "The second answers score otherwise: something changed between the two.",
         "第二次回答的得分不同：两次提问之间发生了变化。",
     ),
-    "noise_numbers": ("The noise floor beside the standard error", "噪声下限与标准误"),
+    "noise_numbers": (
+        "The noise floor, the standard deviation that asking alone gives, beside the standard error",
+        "噪声下限（仅由重复提问引起的得分标准差）与标准误",
+    ),
     "noise_floor": ("Noise floor", "噪声下限"),
     "noise_most": ("At most", "至多"),
     "standard_error": ("Standard error", "标准误"),
