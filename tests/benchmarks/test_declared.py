@@ -113,6 +113,19 @@ def test_a_model_is_asked_as_the_prompt_says_and_the_answer_line_moves_to_the_en
     assert turn.content == "What is the capital of France?\n\nEnd with the line: Answer: …"
 
 
+@pytest.mark.parametrize(
+    ("prompt", "stop"),
+    [
+        ("{{ country }}\nAnswer:", ("\n",)),
+        ("{{ country }}\nAnswer: ", ("\n",)),
+        ("{{ country }}?", ("\n\n",)),
+    ],
+)
+def test_an_answer_ends_before_the_model_makes_up_the_next_question(tmp_path, prompt, stop):
+    (task,) = load_task_file(declare(tmp_path, prompt=prompt))
+    assert task.completion.stop == stop
+
+
 def test_options_are_listed_where_the_template_does_not_list_them(tmp_path):
     keys, rows = KINDS["choice, columns"]
     (task,) = load_task_file(declare(tmp_path, rows, **keys))

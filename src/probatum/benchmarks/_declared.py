@@ -65,7 +65,9 @@ class Declared(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """Name in the template → column of the file, where that is called otherwise."""
     chat: str | None = None
     answer_line: str = "Answer:"
-    stop: tuple[str, ...] = ("\n\n",)
+    stop: tuple[str, ...] | None = None
+    """Where a continued text ends; by default with its line where the prompt ends in the answer line (what
+    follows there is a question that the model made up), else with its paragraph."""
     compare: Literal["loose", "squad", "verbatim"] = "loose"
     tolerance: str | None = None
     shots: int = 0
@@ -315,13 +317,19 @@ def _bare(declared: Declared) -> str:
     return stripped.removesuffix(declared.answer_line.strip()).rstrip()
 
 
+def _stop(declared: Declared, asked: str) -> tuple[str, ...]:
+    if declared.stop is not None:
+        return declared.stop
+    return ("\n",) if asked.rstrip().endswith(declared.answer_line.strip()) else ("\n\n",)
+
+
 def _prompts(declared: Declared) -> dict[Form, Prompt]:
     line = declared.answer_line
     return {
         "completion": CompletionPrompt(
             template=declared.prompt,
             shot_template=declared.prompt.rstrip() + " {{ target }}",
-            stop=declared.stop,
+            stop=_stop(declared, declared.prompt),
         ),
         "chat": ChatPrompt(
             template=declared.chat or f"{_bare(declared)}\n\nEnd with the line: {line} …",
@@ -343,7 +351,7 @@ def _choice_prompts(declared: Declared) -> dict[Form, Prompt]:
             shot_answer=f"{line} {{{{ target }}}}",
         ),
         "completion": CompletionPrompt(
-            template=asked, shot_template=asked + " {{ target }}", stop=declared.stop
+            template=asked, shot_template=asked + " {{ target }}", stop=_stop(declared, asked)
         ),
     }
 
