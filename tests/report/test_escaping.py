@@ -19,6 +19,12 @@ from probatum.report.escaping import escape_html, escape_markdown
         ("\u202eevil", "\\\\u202eevil"),
         ("\ud83d", "\\\\ud83d"),
         ("\x1b[31m", "\\\\u001b\\[31m"),
+        ("4\u200b2\ufeff", "4\\\\u200b2\\\\ufeff"),
+        ("\U000e0041", "\\\\U000e0041"),
+        (
+            "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
+            "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
+        ),
     ],
 )
 def test_a_cell_stays_a_cell(text, cell):

@@ -700,7 +700,9 @@ def test_every_message_is_used_and_every_used_one_exists():
         if path.name != "messages.py"
     )
     used = set(re.findall(r"[\"']([a-z_]+)[\"']", text))
-    made = {name for name in MESSAGES if name.startswith(("unit_", "group_", "script_", "endings_", "noise_"))}
+    made = {
+        name for name in MESSAGES if name.startswith(("unit_", "group_", "script_", "endings_", "noise_"))
+    }
     assert set(MESSAGES) <= used | made
     assert set(re.findall(r'words\(\s*"([a-z_]+)"', text)) <= set(MESSAGES)
     assert set(STATUSES) == set(Status)

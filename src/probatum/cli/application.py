@@ -131,5 +131,6 @@ def _say(error: BaseException, status: int, message: str | None = None) -> int:
     if os.environ.get("PROBATUM_TRACEBACK") == "1":
         raise error
     line = " ".join((message or str(error)).split())
-    click.echo(f"probatum: {line}", err=True)
+    shown = "".join(sign if sign.isprintable() else f"\\u{ord(sign):04x}" for sign in line)
+    click.echo(f"probatum: {shown}", err=True)
     return status

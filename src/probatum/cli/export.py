@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from probatum.cli.options import DEFAULT_STORE, json_option, store_option
-from probatum.cli.output import print_json, print_line, write_text
+from probatum.cli.output import print_json, print_line, printable, write_text
 from probatum.core.errors import UsageError
 from probatum.report.bundle import write_bundle, write_samples
 from probatum.report.sending import PROJECT, TRACKERS, hub_text, send
@@ -61,7 +61,7 @@ def command(
     try:
         found = EvaluatedRun(find_run(opened, run), opened)
         for fault in found.faults:
-            click.echo(f"probatum: INVALID: run {found.id}: {' '.join(fault.split())}", err=True)
+            click.echo(printable(f"probatum: INVALID: run {found.id}: {' '.join(fault.split())}"), err=True)
         if to is not None and tracked:
             sent = send(found, to, project=project or PROJECT, bundle=bundle, redact=redact)
             told, line = asdict(sent), f"{to}: run {sent.id} of {sent.project!r}, {sent.metrics} metrics"

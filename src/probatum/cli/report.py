@@ -8,7 +8,7 @@ from typing import Final
 import click
 
 from probatum.cli.options import DEFAULT_STORE, store_option
-from probatum.cli.output import write_text
+from probatum.cli.output import printable, write_text
 from probatum.core.errors import UsageError
 from probatum.core.strictjson import strict_text
 from probatum.report.page import Report, make_report
@@ -94,7 +94,8 @@ def command(
     if report.valid:
         return 0
     broken = [f"run {run.run.id}: {fault}" for run in report.runs for fault in run.faults]
-    click.echo(f"probatum: INVALID: {'; '.join(' '.join(fault.split()) for fault in broken)}", err=True)
+    line = "; ".join(" ".join(fault.split()) for fault in broken)
+    click.echo(printable(f"probatum: INVALID: {line}"), err=True)
     return 3
 
 

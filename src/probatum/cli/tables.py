@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from probatum.cli.output import printable
 from probatum.core.records import Estimate
 from probatum.core.run import RunState
 from probatum.runner import EvaluatedRun, Progress
@@ -23,10 +25,22 @@ GAP = 2  # blanks between columns
 WIDE = 132  # columns where no terminal says how many it has: in a file nothing is cut off
 
 
+class Screen(Console):
+    """A console that shows what would steer a terminal, rather than to obey it."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """As rich does; names and notes come from files, servers and models."""
+        super().print(*(_safe(each) if isinstance(each, str) else each for each in objects), **options)
+
+
+def _safe(text: str) -> str:
+    return "\n".join(map(printable, text.split("\n")))
+
+
 def console() -> Console:
     """Standard output; wide enough for a table where it is no terminal."""
-    found = Console()
-    return found if found.is_terminal else Console(width=WIDE)
+    found = Screen()
+    return found if found.is_terminal else Screen(width=WIDE)
 
 
 def print_run(run: EvaluatedRun, progress: Progress | None = None) -> None:
@@ -72,6 +86,7 @@ def print_table(
 
     A first cell that repeats the one above it is left empty in the table.
     """
+    rows = [[printable(cell) for cell in row] for row in rows]
     widths = [max(map(cell_len, cells)) + GAP for cells in zip(columns, *rows, strict=True)]
     if not out.is_terminal:
         out.width = max(out.width, sum(widths))

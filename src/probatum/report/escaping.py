@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import html
 import re
-import unicodedata
 from typing import Final
 
 __all__ = ["escape_html", "escape_markdown", "visible"]
 
-_INVISIBLE: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
-_TURNING: Final = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-"""Signs that turn the direction of writing: text after them would stand before what it follows."""
-
 _SHOWN: Final = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff"  # control, line ends of Unicode, lone surrogates
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # turn the direction of writing
+    "\xad\u180e\u200b\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"  # take no room
 )
-"""What `_hidden` says of a sign, all but line ends and tabs, for texts of megabytes."""
+"""Signs that are not seen: two texts that look alike may differ by them. Joiners stay, since words need them."""
 
 _MARKUP: Final = str.maketrans(
     {"&": "&amp;", "<": "&lt;", ">": "&gt;"} | {sign: f"\\{sign}" for sign in "\\`*_[]|#~$"}
@@ -30,7 +27,7 @@ def escape_markdown(text: str) -> str:
     'a\\|b c'
     """
     flat = " ".join(text.split()).translate(_MARKUP)
-    return "".join(f"\\\\u{ord(sign):04x}" if _hidden(sign) else sign for sign in flat)
+    return _SHOWN.sub(lambda found: f"\\{_number(found[0])}", flat)
 
 
 def escape_html(text: str) -> str:
@@ -48,8 +45,9 @@ def visible(text: str) -> str:
     >>> visible("a\x00b\n")
     'a\\u0000b\n'
     """
-    return _SHOWN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _SHOWN.sub(lambda found: _number(found[0]), text)
 
 
-def _hidden(sign: str) -> bool:
-    return sign in _TURNING or unicodedata.category(sign) in _INVISIBLE
+def _number(sign: str) -> str:
+    """As Python writes it."""
+    return f"\\u{ord(sign):04x}" if ord(sign) <= 0xFFFF else f"\\U{ord(sign):08x}"  # noqa: PLR2004 - of four digits
