@@ -13,7 +13,7 @@ _SHOWN: Final = re.compile(
     "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # turn the direction of writing
     "\xad\u180e\u200b\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"  # take no room
 )
-"""Signs that are not seen: two texts that look alike may differ by them. Joiners stay, since words need them."""
+"""Signs that are not seen: texts that look alike may differ by them. Joiners stay, since words need them."""
 
 _MARKUP: Final = str.maketrans(
     {"&": "&amp;", "<": "&lt;", ">": "&gt;"} | {sign: f"\\{sign}" for sign in "\\`*_[]|#~$"}
