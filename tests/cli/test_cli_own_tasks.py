@@ -88,6 +88,12 @@ WRONG = {
         ["validate", "mini", "--data-dir", "nosuch"],
         ["'nosuch'", "--data-dir", "does not exist"],
     ),
+    "a card of no known kind": (["card", "latest", "-o", "card.pdf"], ["'card.pdf'", ".md or .json"]),
+    "an empty stop string": (["grade", "a.jsonl", "--task", "sums.py", "--stop", ""], ["--stop", "empty"]),
+    "a system prompt in another encoding": (
+        ["run", "mini", "-m", "constant/A", "--system", "\udcff"],
+        ["system", "not UTF-8"],
+    ),
     "an empty data directory for a run": (
         ["run", "mini", "-m", "constant/A", "--data-dir", " "],
         ["--data-dir", "empty"],

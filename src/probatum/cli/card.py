@@ -9,6 +9,7 @@ import click
 
 from probatum.cli.options import DEFAULT_STORE, store_option
 from probatum.cli.output import print_json, write_text
+from probatum.core.errors import UsageError
 from probatum.report import make_card
 from probatum.runner import EvaluatedRun
 from probatum.runner.audit import audit_run
@@ -37,6 +38,8 @@ def command(
 
     Exit status 3: the run breaks an invariant, and its numbers must not be used; the card says which.
     """
+    if output is not None and not as_json and output.suffix.lower() not in (".md", ".json"):
+        raise UsageError(f"{str(output)!r} does not say what to write: name it .md or .json, or give --json")
     opened = open_store(store or DEFAULT_STORE, create=False)
     try:
         record = find_run(opened, run)
@@ -49,7 +52,7 @@ def command(
         print_json(card.plain())
     elif output is None:
         click.echo(card.markdown())
-    elif as_json or output.suffix == ".json":
+    elif as_json or output.suffix.lower() == ".json":
         write_text(output, json.dumps(card.plain(), indent=2, allow_nan=False, default=str) + "\n")
     else:
         write_text(output, card.markdown())

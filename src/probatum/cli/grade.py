@@ -8,11 +8,12 @@ from pathlib import Path
 
 import click
 
-from probatum.cli.options import DEFAULT_STORE, data_option, json_option, store_option
+from probatum.cli.options import DEFAULT_STORE, data_option, json_option, quiet_option, store_option
 from probatum.cli.output import print_json
 from probatum.cli.progress import shown_progress
 from probatum.cli.samples import sample_file
 from probatum.cli.tables import print_run
+from probatum.core.errors import UsageError
 from probatum.runner import Options, grade
 from probatum.runner.resolution import resolve_tasks
 
@@ -47,6 +48,7 @@ __all__ = ["command"]
 )
 @store_option
 @json_option
+@quiet_option
 def command(
     file: Path,
     task: str,
@@ -61,12 +63,15 @@ def command(
     allow_code_execution: bool,
     store: str | None,
     as_json: bool,
+    quiet: bool,
 ) -> int:
     """Grade the answers in FILE: JSON lines or a folder of HumanEval or EvalPlus, bigcode's JSON, or our own.
 
     Code in FILE is executed, in the sandbox. Items that FILE does not answer stay in the count, as missing.
     """
     del allow_code_execution
+    if "" in stop:
+        raise UsageError("--stop is empty, which every text begins with; give a string, or leave it out")
     options = Options(
         level=level,
         workers=workers,
@@ -77,7 +82,7 @@ def command(
     )
     found = resolve_tasks(task)
     with sample_file(samples_out) as write_samples:
-        with shown_progress(enabled=not as_json and sys.stderr.isatty()) as progress:
+        with shown_progress(enabled=not quiet and not as_json and sys.stderr.isatty()) as progress:
             run, held = grade(
                 file,
                 found,

@@ -12,6 +12,7 @@ __all__ = [
     "DEFAULT_STORE",
     "data_option",
     "json_option",
+    "quiet_option",
     "settings_option",
     "store_option",
     "tasks_again_option",
@@ -83,6 +84,11 @@ def tasks_again_option(command: Command) -> Command:
         multiple=True,
         help="File of a task of your own, where it has moved; repeatable.  [default: where it lay]",
     )(command)
+
+
+def quiet_option(command: Command) -> Command:
+    """`--quiet`."""
+    return click.option("--quiet", "-q", is_flag=True, help="No progress.")(command)
 
 
 def json_option(command: Command) -> Command:

@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from probatum.cli.options import DEFAULT_STORE, json_option, store_option, tasks_again_option
+from probatum.cli.options import DEFAULT_STORE, json_option, quiet_option, store_option, tasks_again_option
 from probatum.cli.output import print_json
 from probatum.cli.progress import shown_progress
 from probatum.cli.tables import print_run
@@ -25,6 +25,7 @@ __all__ = ["command"]
 @click.option("--workers", type=int, help="Programs run at the same time.  [default: cores]")
 @click.option("--level", type=float, help="Confidence level of the intervals.  [default: the run's]")
 @json_option
+@quiet_option
 def command(
     run: str,
     tasks: tuple[str, ...],
@@ -33,12 +34,13 @@ def command(
     workers: int | None,
     level: float | None,
     as_json: bool,
+    quiet: bool,
 ) -> int:
     """Grade the kept answers of RUN with the scorers of today; the model is not asked."""
     allowed = allow_code_execution or os.environ.get("PROBATUM_ALLOW_CODE_EXECUTION") == "1"
     opened = open_store(store or DEFAULT_STORE, create=False)
     try:
-        with shown_progress(enabled=not as_json and sys.stderr.isatty()) as progress:
+        with shown_progress(enabled=not quiet and not as_json and sys.stderr.isatty()) as progress:
             found = rescore(
                 run,
                 store=opened,

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from probatum.cli.configuration import RunFile, read_run_file
-from probatum.cli.options import DEFAULT_STORE, data_option, settings_option, store_option
+from probatum.cli.options import DEFAULT_STORE, data_option, quiet_option, settings_option, store_option
 from probatum.cli.output import print_json
 from probatum.cli.progress import shown_progress
 from probatum.cli.samples import sample_file
@@ -72,7 +72,7 @@ class LimitType(click.ParamType):  # type: ignore[type-arg]  # generic in newer 
 @click.option("--samples-out", type=click.Path(path_type=Path), help="One JSON line a sample.")
 @store_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, nothing else.")
-@click.option("--quiet", "-q", is_flag=True, help="No progress.")
+@quiet_option
 def command(
     tasks: tuple[str, ...], model: str | None, config: Path | None, as_json: bool, quiet: bool, **given: Any
 ) -> int:

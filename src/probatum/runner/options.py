@@ -132,6 +132,8 @@ class Options:
     def _check_texts(self) -> None:
         if not isinstance(self.system, (str, NoneType)):
             raise UsageError(f"system {self.system!r} cannot be used: give a text")
+        if self.system is not None and not _is_unicode(self.system):
+            raise UsageError(f"system {self.system!r} cannot be used: it is not UTF-8; write it as that")
         directory: object = self.data_directory
         if isinstance(directory, str):
             object.__setattr__(self, "data_directory", Path(directory))
@@ -167,6 +169,11 @@ def _shown(name: str, value: object) -> object:
     if isinstance(value, (list, tuple)):
         return [_shown(name, inner) for inner in value]
     return value
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether no half of a character stands alone: what a shell hands over in another encoding has such."""
+    return not any("\ud800" <= sign <= "\udfff" for sign in text)
 
 
 def check_names(choices: Iterable[str]) -> None:
