@@ -13,6 +13,7 @@ from probatum.core.comparability import Comparability
 from probatum.core.errors import UsageError
 from probatum.core.records import Identity, Sampling
 from probatum.core.strictjson import strict_text
+from probatum.runner import EvaluatedRun
 from probatum.runner.comparing import Decision, compare
 from probatum.runner.comparing.bridging import ClusteredMean, less
 from tests.runner.stored import PROTOCOL, stored_run
@@ -163,6 +164,15 @@ def test_what_is_no_bridge_is_refused_with_the_reason(store):
     for options, runs in (({"anyway": True}, (a, b)), ({}, (a, b, third))):
         with pytest.raises(UsageError, match="a bridge joins two runs"):
             compare(*runs, bridge=(c, d), **options)
+
+
+def test_a_bridge_whose_run_breaks_an_invariant_is_refused(store):
+    a, b, c, d = four(store, *(draws(0.5, seed, count=20) for seed in range(4)))
+    (task,) = d.record.tasks
+    broken = replace(task, summary={**task.summary, "statuses": {"scored": 999}})
+    d = EvaluatedRun(replace(d.record, tasks=(broken,)), store)
+    with pytest.raises(UsageError, match=rf"bridge run {d.id} is INVALID, and its numbers must not be used"):
+        compare(a, b, bridge=(c, d))
 
 
 def test_another_decoding_of_two_models_is_bridged_by_a_third_with_both(store):

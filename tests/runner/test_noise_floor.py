@@ -21,6 +21,7 @@ from probatum.core.strictjson import strict_text
 from probatum.models import Capabilities
 from probatum.report import make_card, make_report
 from probatum.runner import Options, Progress, load_run, rescore
+from probatum.runner.comparing import compare
 from probatum.runner.noise import told_noise
 from probatum.runner.repeating import choose, second_answers, second_task
 from tests.fakes import Echo, FakeModel, answer_sums, failure, sums_task
@@ -244,6 +245,28 @@ def test_second_answers_have_a_key_of_their_own(store, data):
     assert {one.text for one in store.responses(second_answers(model.identity), keys).values()} == {"0"}
     assert "0" not in {one.text for one in store.responses(model.identity.digest, keys).values()}
     assert {row[5] for row in outcomes(store, run.id)}.isdisjoint({"0"})
+
+
+def test_a_file_of_answers_cannot_be_asked_twice(tmp_path):
+    path = tmp_path / "answers.jsonl"
+    path.write_text('{"item_id": "option-en-01", "completion": "Answer: A"}\n')
+    store = f"sqlite:///{tmp_path}/s.db"
+    with pytest.raises(UsageError, match=r"asks a model twice, and 'answers.jsonl' is a file of answers"):
+        evaluate("mini", model=f"replay/{path}", store=store, repeat_share=0.1)
+
+
+def test_a_comparison_tells_the_noise_floors_of_both(store, data):
+    runs = [
+        carry_out(
+            TASK, Changing(later=some_wrong, identity=Identity(provider="f", name=name)), store, data,
+            repeat_share=0.5,
+        )
+        for name in "ab"
+    ]  # fmt: skip
+    (pair,) = compare(*runs).pairs
+    noise = noise_of(runs[0])
+    assert f"asking A again moves its correct by {noise.noise:.4f}, at most" in pair.notes[0]
+    assert pair.notes[1].startswith("asking B again")
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.5, "some", None, True])

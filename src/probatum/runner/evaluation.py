@@ -14,7 +14,7 @@ from typing import Literal, TypedDict, Unpack, cast
 from typing import Protocol as Interface
 
 from probatum.core.canonical import digest_json
-from probatum.core.errors import ConsentError, Interrupted
+from probatum.core.errors import ConsentError, Interrupted, UsageError
 from probatum.core.protocol import ProgramScorer, Protocol
 from probatum.core.records import Item
 from probatum.core.run import Run, RunState, TaskRun
@@ -104,6 +104,11 @@ def evaluate(
     counters = progress or Progress()
     loaded = load_model(model, options.settings) if isinstance(model, str) else model
     try:
+        if options.repeat_share and loaded.identity.provider == "replay":
+            raise UsageError(
+                f"repeat_share {options.repeat_share!r} asks a model twice, and {loaded.identity.name!r} is "
+                "a file of answers: leave it out, or run the model itself"
+            )
         prepared = [prepare(protocol_for(task, loaded, options), options, loaded) for task in found]
         with (
             store_for(store) as opened,

@@ -61,6 +61,11 @@ def load_ends(a: Scores, b: Scores, bridge: tuple[EvaluatedRun, EvaluatedRun], *
             f"the bridge's runs are of two models, {_named(one)} and {_named(other)}: a bridge is one model, "
             "run under both protocols"
         )
+    for end in (one, other):
+        if end.faults:
+            raise UsageError(
+                f"bridge run {end.run.id} is INVALID, and its numbers must not be used: {end.faults[0]}"
+            )
     reasons = (_refusal(a, one), _refusal(b, other))
     if not any(reasons):
         return Ends(one, other, turned=False)

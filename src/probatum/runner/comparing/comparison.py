@@ -15,6 +15,7 @@ from probatum.runner.comparing.pairs import Decision, PairComparison, adjusted, 
 from probatum.runner.comparing.protocols import protocol_differences
 from probatum.runner.comparing.ranking import Ranking, rank
 from probatum.runner.comparing.slicing import Labels, label_items, slice_pair
+from probatum.runner.noise import noise_floor_of
 from probatum.runner.result import EvaluatedRun
 
 __all__ = ["Compared", "Comparison", "common_tasks", "compare"]
@@ -297,6 +298,12 @@ def _notes(a: str, left: Scores, b: str, right: Scores, paired: Paired) -> list[
         if scores.graded < scores.record.planned:
             state = scores.run.record.state.value
             notes.append(f"{sign} is {state}: {scores.graded} of {scores.record.planned} samples are graded")
+        noise = noise_floor_of(scores.record)
+        if noise is not None and noise.score_name == scores.score and noise.noise_high is not None:
+            notes.append(
+                f"asking {sign} again moves its {scores.score} by {noise.noise:.4f}, at most "
+                f"{noise.noise_high:.4f} (noise floor): the intervals hold that"
+            )
     return notes
 
 
