@@ -27,18 +27,18 @@ ROWS: dict[str, Sequence[Sequence[object]]] = {
 }
 
 
-def archive(root: Path, folder: str = "ceval") -> None:
+def archive(root: Path) -> None:
     """As in the authors' archive: a folder a split, a table a subject."""
     for split, rows in ROWS.items():
         for subject in ("law", "high_school_physics"):
-            path = root / folder / split / f"{subject}_{split}.csv"
+            path = root / "ceval" / split / f"{subject}_{split}.csv"
             path.parent.mkdir(parents=True, exist_ok=True)
             with path.open("w", encoding="utf-8", newline="") as stream:
                 writer = csv.writer(stream)
                 more = ("explanation",) if split == "dev" else ()
                 writer.writerow((*COLUMNS, *more))
                 writer.writerows((*row, *("因为。" for _ in more)) for row in rows)
-    unanswered = root / folder / "test" / "law_test.csv"
+    unanswered = root / "ceval" / "test" / "law_test.csv"
     unanswered.parent.mkdir()
     unanswered.write_text("id,question,A,B,C,D\n0,没有答案____。,甲,乙,丙,丁\n", encoding="utf-8")
 
@@ -72,11 +72,6 @@ def test_validation_questions_are_asked_by_subject_with_five_shots_as_published(
     ]
     assert parts[0].prompt == "\n\n".join(blocks)
     assert validate(TASK, data_directory=tmp_path).passed
-
-
-def test_the_folder_may_be_called_as_the_task_is(tmp_path):
-    archive(tmp_path, "c_eval")
-    assert load_items(TASK.source, TASK.row, TASK.to_item, data_directory=tmp_path).count == 4
 
 
 def test_a_table_of_no_known_subject_is_refused(tmp_path):
