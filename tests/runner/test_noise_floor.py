@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from probatum import evaluate, stats
-from probatum.core.errors import Interrupted, UsageError
+from probatum.core.errors import Interrupted, StoreError, UsageError
 from probatum.core.records import Finish, Identity, Item, Outcome, Request, Response
 from probatum.core.run import Sample
 from probatum.core.status import Status
@@ -22,7 +22,7 @@ from probatum.models import Capabilities
 from probatum.report import make_card, make_report
 from probatum.runner import Options, Progress, load_run, rescore
 from probatum.runner.comparing import compare
-from probatum.runner.noise import told_noise
+from probatum.runner.noise import noise_floor_of, told_noise
 from probatum.runner.repeating import choose, second_answers, second_task
 from tests.fakes import Echo, FakeModel, answer_sums, failure, sums_task
 from tests.runner.runs import FakeSandbox, carry_out, outcomes, statuses
@@ -236,6 +236,14 @@ def test_it_is_read_back_and_stands_in_json_and_card(store, data):
     card = make_card(loaded.record).markdown()
     assert "noise floor" in card
     assert second_task("sums") not in {task.task for task in loaded.record.tasks}
+
+
+def test_a_noise_floor_of_another_form_is_told_in_one_line(store, data):
+    run = carry_out(TASK, FakeModel(), store, data, repeat_share=0.1)
+    (task,) = run.record.tasks
+    with pytest.raises(StoreError, match="the noise floor of task 'sums' cannot be read"):
+        noise_floor_of(replace(task, summary={**task.summary, "noise_floor": {"share": 0.1}}))
+    assert noise_floor_of(replace(task, summary={})) is None
 
 
 def test_second_answers_have_a_key_of_their_own(store, data):

@@ -16,6 +16,7 @@ from typing import Any, Final
 import msgspec
 
 from probatum import stats
+from probatum.core.errors import StoreError
 from probatum.core.protocol import SCORED_FORMS, Protocol
 from probatum.core.records import Estimate, Response
 from probatum.core.run import Sample, TaskRun
@@ -168,9 +169,19 @@ def noise_floor(
 
 
 def noise_floor_of(task: TaskRun) -> NoiseFloor | None:
-    """The noise floor that stands in a task's summary; `None` where nothing was asked twice."""
+    """The noise floor that stands in a task's summary; `None` where nothing was asked twice.
+
+    Raises:
+        StoreError: it is not of the form that this version writes.
+    """
     found = task.summary.get("noise_floor")
-    return None if found is None else msgspec.convert(found, NoiseFloor)
+    try:
+        return None if found is None else msgspec.convert(found, NoiseFloor)
+    except msgspec.ValidationError as error:
+        raise StoreError(
+            f"the noise floor of task {task.task!r} cannot be read ({error}): another version wrote it; start"
+            " the run again: what was asked is kept"
+        ) from None
 
 
 def told_noise(found: NoiseFloor) -> tuple[str, ...]:
