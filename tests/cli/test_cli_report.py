@@ -102,3 +102,32 @@ def test_an_invalid_run_is_written_and_the_exit_status_says_so(two_runs, work):
     assert done.returncode == 3
     assert "INVALID" in done.stderr
     assert "INVALID" in (work / "r.html").read_text()
+
+
+def test_no_command_shows_a_broken_run_as_sound(two_runs, work):
+    store = sqlite3.connect(work / "probatum.db")
+    with store:
+        store.execute(
+            "update outcomes set status = 'timeout' where rowid in (select max(rowid) from outcomes)"
+        )
+    store.close()
+    shown = {
+        ("results", "random/1"): 3,
+        ("results",): 3,
+        ("results", "--json"): 3,
+        ("results", "--ranked"): 3,
+        ("card", "random/1"): 3,
+        ("export", "random/1", "-o", "run.zip"): 3,
+        ("compare", "constant/A", "random/1"): 3,
+        ("gate", "random/1", "--baseline", "constant/A", "--max-drop", "0.5"): 3,
+        ("report", "random/1", "--format", "md"): 3,
+        ("results", "constant/A"): 0,
+        ("card", "constant/A"): 0,
+    }
+    named = {run["model"]: run["run"] for run in json.loads(two_runs("results", "--json").stdout)["runs"]}
+    for arguments, status in shown.items():
+        plain = arguments[0] in ("results", "card")
+        done = two_runs(*(named.get(each, each) if plain else each for each in arguments))
+        assert done.returncode == status, arguments
+        told = "INVALID" in done.stdout + done.stderr or '"valid":false' in done.stdout.replace(" ", "")
+        assert told == (status == 3), (arguments, done.stdout)

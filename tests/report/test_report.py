@@ -89,6 +89,8 @@ class Page(HTMLParser):
         self.tags: list[tuple[str, dict[str, str | None]]] = []
         self.texts: dict[str, list[str]] = {}
         self.comments: list[str] = []
+        self.headings: list[str] = []
+        """In order."""
         self.feed(text)
         self.close()
         assert self.open == []
@@ -96,6 +98,8 @@ class Page(HTMLParser):
     def handle_starttag(self, tag, attrs):
         self.tags.append((tag, dict(attrs)))
         self.texts.setdefault(tag, []).append("")
+        if re.fullmatch("h[1-6]", tag):
+            self.headings.append("")
         if tag not in VOID:
             self.open.append(tag)
 
@@ -108,6 +112,8 @@ class Page(HTMLParser):
     def handle_data(self, data):
         for tag in dict.fromkeys(self.open):
             self.texts[tag][-1] += data
+        if any(re.fullmatch("h[1-6]", tag) for tag in self.open):
+            self.headings[-1] += data
 
     def handle_comment(self, data):
         self.comments.append(data)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import html
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +15,7 @@ from probatum.report.page import make_report
 from probatum.report.page.figures import COLOURS, DARK
 from tests.report.browser import axe_source, opened_tab, running_browser
 from tests.report.reported import EVERY_ENDING, Sure, made_run, right, sure_gold
-from tests.report.test_report import HOSTILE
+from tests.report.test_report import HOSTILE, Page
 
 SHOWN = 30
 """Examples of each kind: more than one page of them."""
@@ -223,3 +224,35 @@ def test_without_a_script_the_page_is_whole(port: int, pages: dict[str, Path]) -
     assert found["tools"] == found["hidden"] == 0
     assert found["examples"] == text.count('<details class="example">') > 60
     assert found["plots"] > 10
+
+
+async def as_told(port: int, page: Path) -> list[dict[str, Any]]:
+    """The page as a screen reader is told of it."""
+    async with opened_tab(port) as tab:
+        await tab.visit(page)
+        await tab.ask("Accessibility.enable")
+        nodes: list[dict[str, Any]] = (await tab.ask("Accessibility.getFullAXTree"))["nodes"]
+        known = {node["nodeId"]: node for node in nodes}
+        waiting, ordered = [nodes[0]["nodeId"]], []
+        while waiting:  # the tree is told level by level, and read branch by branch
+            node = known.get(waiting.pop())
+            if node is not None:
+                ordered.append(node)
+                waiting += reversed(node.get("childIds", []))
+        return [node for node in ordered if not node.get("ignored")]
+
+
+def test_a_screen_reader_is_told_of_every_heading_table_and_plot(port: int, pages: dict[str, Path]) -> None:
+    nodes = asyncio.run(as_told(port, pages["paper"]))
+
+    def named(role: str) -> list[str]:
+        return [
+            node.get("name", {}).get("value", "").strip() for node in nodes if node["role"]["value"] == role
+        ]
+
+    page = Page(pages["paper"].read_text(encoding="utf-8"))
+    written = [html.unescape(text).split() for text in page.headings]
+    assert [name.split() for name in named("heading")] == written
+    assert len(named("table")) == len(page.of("table"))
+    assert all(named("table"))
+    assert sorted(named("image") + named("img")) == sorted(str(each["aria-label"]) for each in page.of("svg"))

@@ -24,7 +24,16 @@ from probatum.scoring.invariants import broken_counts, broken_scores
 from probatum.scoring.metrics import MacroRate, PassAtK, Rate
 from probatum.store import Store
 
-__all__ = ["is_rate", "kept_faults", "mark_faults", "run_faults", "task_faults", "task_fields", "task_policy"]
+__all__ = [
+    "is_rate",
+    "kept_faults",
+    "kept_task_faults",
+    "mark_faults",
+    "run_faults",
+    "task_faults",
+    "task_fields",
+    "task_policy",
+]
 
 _ROUNDING: Final = 1e-9
 _NO_SUMMARY: Final = "its summary cannot be read"
@@ -55,20 +64,29 @@ def kept_faults(run: Run, store: Store) -> tuple[str, ...]:
     Raises:
         StoreError: the store is closed.
     """
-    faults: list[str] = []
-    for task in run.tasks:
-        found = list(task_faults(task))
-        if task.summary and not any(fault.startswith(_NO_SUMMARY) for fault in found):
-            try:
-                found += mark_faults(task, list(store.marks(run.id, task.task)))
-                found += _lost(store.unanswered(run.id, task.task))
-                found += _misnamed(store.misnamed(run.id, task.task))
-            except StoreError as error:
-                if "was closed" in str(error):
-                    raise
-                found.append(f"its samples cannot be read: {error}")
-        faults += [f"{task.task}: {fault}" for fault in found]
-    return tuple(faults)
+    return tuple(
+        f"{task.task}: {fault}" for task in run.tasks for fault in kept_task_faults(run, task, store)
+    )
+
+
+def kept_task_faults(run: Run, task: TaskRun, store: Store) -> tuple[str, ...]:
+    """The same of one task.
+
+    Raises:
+        StoreError: the store is closed.
+    """
+    found = list(task_faults(task))
+    if not task.summary or any(fault.startswith(_NO_SUMMARY) for fault in found):
+        return tuple(found)
+    try:
+        found += mark_faults(task, list(store.marks(run.id, task.task)))
+        found += _lost(store.unanswered(run.id, task.task))
+        found += _misnamed(store.misnamed(run.id, task.task))
+    except StoreError as error:
+        if "was closed" in str(error):
+            raise
+        found.append(f"its samples cannot be read: {error}")
+    return tuple(found)
 
 
 def _lost(samples: Sequence[tuple[str, int]]) -> list[str]:

@@ -17,7 +17,7 @@ from probatum.core.run import Sample, TaskRun
 from probatum.core.status import Status
 from probatum.report.page.contamination import Contamination, CorpusAudit, scores_by_overlap
 from probatum.report.page.examples import Chooser, Example, group_of
-from probatum.runner.invariants import mark_faults, task_faults, task_fields, task_policy
+from probatum.runner.invariants import kept_task_faults, task_fields, task_policy
 from probatum.runner.result import EvaluatedRun, task_estimates
 from probatum.scoring.tally import Denominator, end_to_end, units
 
@@ -131,8 +131,6 @@ class _Seen:
     reasons: Counter[tuple[str, str]] = field(default_factory=Counter)
     rules: dict[str, list[float]] = field(default_factory=dict)
     executions: dict[str, list[float]] = field(default_factory=dict)
-    unanswered: int = 0
-    """Scored samples of which a response is missing."""
 
     def add(self, sample: Sample, counted: frozenset[Status]) -> str:
         """Counts one sample; returns its group."""
@@ -147,8 +145,6 @@ class _Seen:
         shown = math.nan if value is None else value
         if not scored:
             self.reasons[outcome.status.value, " ".join((outcome.reason or "").split())[:300]] += 1
-        elif any(response is None for response in sample.responses):
-            self.unanswered += 1
         if outcome.rule is not None:
             self.rules.setdefault(outcome.rule, []).append(shown)
         if outcome.execution is not None:
@@ -221,7 +217,7 @@ def gather(
         examples=shown,
         examples_cut=cut,
         contamination=_contamination(seen, policy, audit, level),
-        faults=(*task_faults(record), *_sample_faults(record, seen)),
+        faults=kept_task_faults(run.record, record, run.store),
         notes=tuple(map(str, _list(record.summary.get("notes")))),
     )
 
@@ -334,19 +330,6 @@ def _contamination(
     if audit is None or seen.score is None:
         return None
     return scores_by_overlap(audit, units(seen.marks, seen.score, policy), level)
-
-
-# ── what must hold ──────────────────────────────────────────────────────────────────────────────────
-
-
-def _sample_faults(record: TaskRun, seen: _Seen) -> list[str]:
-    """Invariants that need the samples."""
-    if not record.summary:
-        return []
-    faults = mark_faults(record, seen.marks)
-    if seen.unanswered:
-        faults.append(f"{seen.unanswered} samples are scored, and a response of theirs is not kept")
-    return faults
 
 
 def _list(value: object) -> list[Any]:
