@@ -172,9 +172,12 @@ def test_a_file_of_several_tasks_gives_all_public_ones_or_the_named_one(own, wan
     assert [task.name for task in load_task_file(f"{path}{wanted}")] == names
 
 
-def test_a_task_that_is_only_imported_is_not_the_files_own(own):
+@pytest.mark.parametrize("names", ["TASK", "*", "TASK as BASE, TASK"])
+def test_a_task_that_is_only_imported_is_not_the_files_own(own, names):
+    written(own, SUMS, f"{own.parent.name}_sums.py")
     path = written(
-        own, "from sums import TASK\nfrom dataclasses import replace\nMINE = replace(TASK, name='x')\n"
+        own,
+        f"from {own.parent.name}_sums import {names}\nfrom dataclasses import replace\nMINE = replace(TASK, name='x')\n",
     )
     assert [task.name for task in load_task_file(path)] == ["x"]
 

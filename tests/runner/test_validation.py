@@ -58,6 +58,18 @@ class Raising(Verbatim):
         return super().grade(item, sample, responses)
 
 
+@dataclass(frozen=True)
+class NoOutcome(Verbatim):
+    def grade(self, item, sample, responses):
+        return super().grade(item, sample, responses) if item.id != "sum-2" else True
+
+
+def test_a_scorer_that_gives_no_outcome_is_a_fault_of_that_item(data):
+    found = validate(replace(TASK, scorer=NoOutcome()), data_directory=data)
+    reason = "the scorer gave a bool and no outcome"
+    assert [(fault.item_id, fault.reason) for fault in found.faults] == [("sum-2", reason)] * 2
+
+
 def test_a_scorer_that_raises_is_a_fault_of_that_item(data):
     found = validate(replace(TASK, scorer=Raising()), data_directory=data)
     line = Raising.grade.__code__.co_firstlineno + 2

@@ -58,8 +58,10 @@ class Schema:
             described: Any = msgspec.inspect.type_info(row)
             fields = {field.encode_name: field.required for field in described.fields}
         except (AttributeError, TypeError, NameError) as error:
+            why = f" ({error})" if dataclasses.is_dataclass(row) else ", which is no dataclass,"
             raise DataError(
-                f"row type {row!r} cannot be read into ({error}); make it a frozen dataclass of plain types"
+                f"row type {getattr(row, '__qualname__', row)!r}{why} cannot be read into; "
+                "make it a frozen dataclass of plain types"
             ) from error
         renamed = {}
         if dataclasses.is_dataclass(row):

@@ -220,15 +220,17 @@ def _chosen(module: types.ModuleType, tree: ast.Module, path: Path, wanted: str 
 
 def _defined(module: types.ModuleType, tree: ast.Module) -> dict[str, Task]:
     """Tasks bound to public names at the top level, each once; those that are only imported are others'."""
-    imported = {
-        alias.asname or alias.name.partition(".")[0]
-        for node in tree.body
-        if isinstance(node, (ast.Import, ast.ImportFrom))
-        for alias in node.names
-    }
+    imports = [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
+    imported = {alias.asname or alias.name.partition(".")[0] for node in imports for alias in node.names}
+    starred = [
+        vars(sys.modules[node.module])
+        for node in imports
+        if isinstance(node, ast.ImportFrom) and node.module in sys.modules and node.names[0].name == "*"
+    ]
     found: dict[str, Task] = {}
     for variable, value in vars(module).items():
-        if not variable.startswith("_") and variable not in imported:
+        others = variable in imported or any(each.get(variable) is value for each in starred)
+        if not variable.startswith("_") and not others:
             known = {id(task) for task in found.values()}
             found.update((name, task) for name, task in _tasks_in(variable, value) if id(task) not in known)
     return found

@@ -227,6 +227,11 @@ class Grader:
 def _graded(item: Item, grade: Callable[[], Verdict]) -> Verdict | Outcome:
     """What the scorer says; where it raises, a fault of this item rather than the end of the check."""
     try:
-        return grade()
+        found = grade()
     except Exception as error:  # noqa: BLE001 - the boundary of graders, ours and others'
         return Outcome(item_id=item.id, sample=0, status=Status.GRADER_ERROR, reason=described(error))
+    given: object = found  # whatever a scorer of the user's own declares
+    if isinstance(given, (Outcome, Program)):
+        return found
+    reason = f"the scorer gave a {type(given).__name__} and no outcome"
+    return Outcome(item_id=item.id, sample=0, status=Status.GRADER_ERROR, reason=reason)
