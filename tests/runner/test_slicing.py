@@ -79,6 +79,22 @@ def test_numbers_are_cut_into_quarters_whose_edges_are_told(runs):
     )
 
 
+@pytest.mark.parametrize(("items", "bins"), [(12, 2), (24, 2), (36, 3), (48, 4)])
+def test_few_items_are_cut_into_fewer_bins(store, data, items, bins):
+    runs = [
+        evaluate(
+            TASK,
+            model=FakeModel(reply=reply, identity=Identity(provider="fake", name=name)),
+            store=store,
+            data_directory=data,
+            limit=items,
+        )
+        for name, reply in (("a", answer_sums), ("b", hard_wrong))
+    ]
+    (slicing,) = sliced(runs, "meta.weight")
+    assert [each.items for each in slicing.slices] == [items // bins] * bins
+
+
 def test_lengths_of_prompts_answers_golds_and_texts_are_characters(runs):
     prompts, golds, notes = sliced(runs, "prompt_length", "gold_length", "length(note)")
     assert {each.name for each in prompts.slices} == {"4", "5", "6", "7"}  # "0+1=" … "99+199="

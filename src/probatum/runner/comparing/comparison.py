@@ -302,7 +302,7 @@ def _notes(a: str, left: Scores, b: str, right: Scores, paired: Paired) -> list[
         if noise is not None and noise.score_name == scores.score and noise.noise_high is not None:
             notes.append(
                 f"asking {sign} again moves its {scores.score} by {noise.noise:.4f}, at most "
-                f"{noise.noise_high:.4f} (noise floor): the intervals hold that"
+                f"{noise.noise_high:.4f} (noise floor); the intervals include it"
             )
     return notes
 

@@ -28,7 +28,9 @@ from probatum.runner.comparing.pairs import Slice, Slicing, adjusted, contrast_o
 __all__ = ["Label", "Labels", "label_items", "slice_pair", "smallest_slice", "vary"]
 
 BINS: Final = 4
-"""Quantile bins of numbers that have more values than this twice over."""
+"""Quantile bins of numbers that have more values than this twice over; fewer of few items."""
+IN_A_BIN: Final = 12
+"""Items that a bin should have: fewer can hardly show anything."""
 MOST_VALUES: Final = 200
 """Different values of a field; more are no slices."""
 DRAWS: Final = 2000
@@ -212,9 +214,10 @@ def _label(value: Value) -> Label:
 
 
 def _binned(name: str, attribute: _Attribute, values: Mapping[str, float]) -> Labels:
-    """Bins of about equal size, whose edges are values that occur: no item lies on one."""
+    """Quarters, or halves or thirds of few items. Edges are values that occur: no item lies between."""
     inside = np.array(list(values.values()))
-    shares = [place / BINS for place in range(1, BINS)]
+    bins = max(2, min(BINS, len(inside) // IN_A_BIN))
+    shares = [place / bins for place in range(1, bins)]
     cuts = np.unique(np.quantile(inside, shares, method="inverted_cdf"))
     cuts = cuts[cuts < inside.max()]
     places = np.searchsorted(cuts, inside)  # of a value at an edge the bin that the edge closes
