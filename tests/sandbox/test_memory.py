@@ -175,6 +175,76 @@ def test_pinned_pages_are_the_clones_own_from_its_start() -> None:
     assert printed == "[2, 3, 9] [2, 3, 4, 9] anon_inode:[io_uring]"
 
 
+DATA = """\
+10000-20000 rw-p 00000000 00:00 0 [heap]
+20000-90000 rw-p 00000000 00:00 0 [heap]
+90000-a0000 r--p 00000000 fe:00 1 /usr/lib/a.so
+a0000-d0000 rw-p 00000000 00:00 0
+d1000-111000 rw-p 00010000 fe:00 1 /usr/lib/a.so
+200000-300000 rw-s 00000000 fe:00 2 /dev/shared
+300000-400000 rwxp 00000000 00:00 0
+400000-500000 rw-p 00000000 00:00 0 [stack]
+"""
+
+
+def test_large_parts_of_private_data_are_moved_and_the_stack_is_not() -> None:
+    assert pages.data_ranges(DATA) == [(0x10000, 0x90000), (0xD1000, 0x111000)]
+    assert pages.data_ranges("") == []
+
+
+@linux
+def test_functions_of_the_c_library_run_in_a_chain() -> None:
+    printed = run(
+        "import ctypes\n"
+        "one, two, three = (ctypes.create_string_buffer(text, 8) for text in (b'first', b'', b''))\n"
+        "first, second, third = map(ctypes.addressof, (one, two, three))\n"
+        "steps = [('memcpy', (second, first, 5)), ('memset', (first, 120, 3)), ('memcpy', (third, first, 5))]\n"
+        "if syscalls.has_contexts():\n"
+        "    syscalls.chain(steps)\n"
+        "    syscalls.chain([])\n"
+        "    print(one.value, two.value, three.value)\n"
+    )
+    assert printed in {"b'xxxst' b'first' b'xxxst'", ""}
+
+
+@linux
+def test_an_interpreter_works_on_after_its_data_were_moved() -> None:
+    printed = run(
+        "import gc, json, typing\n"
+        "before = open('/proc/self/maps').read()\n"
+        "texts = [str(number) for number in range(20_000)]\n"
+        "moved = pages.move_data()\n"
+        "again = [str(number) for number in range(200_000)]\n"
+        "import decimal, hashlib, fractions\n"
+        "gc.collect()\n"
+        "total = sum(size for first, last in pages.data_ranges(before) for size in [last - first])\n"
+        "print(json.dumps([sum(map(int, texts)), sum(map(int, again)), moved == 0 or moved >= total // 2]))\n"
+        "if os.fork() == 0:\n"
+        "    os._exit(len(set(again)) != 200_000)\n"
+        "print(os.wait()[1])\n"
+    )
+    assert printed.splitlines() == [f"[{sum(range(20_000))}, {sum(range(200_000))}, true]", "0"]
+
+
+@linux
+def test_what_is_pinned_of_a_large_folio_is_taken_out_of_it_before() -> None:
+    printed = run(
+        "try:\n"
+        "    first = pages.large_folios(pages.HUGE) // hot.PAGE\n"
+        "    wanted = {first + 2, first + 3, first + 9}\n"
+        "    hot.part(os.fork, wanted)\n"
+        "    hot.pin(wanted, 77)\n"
+        "except OSError as error:\n"
+        "    print('none', error)\n"
+        "else:\n"
+        "    found = hot.written(os.fork, lambda: None)\n"
+        "    print(sorted(page - first for page in found if 0 <= page - first < pages.HUGE // hot.PAGE))\n"
+    )
+    if printed.startswith("none"):
+        pytest.skip(f"no large folio or no io_uring here: {printed}")
+    assert printed == "[2, 3, 9]"
+
+
 def test_too_many_pages_are_not_pinned() -> None:
     assert hot.pin(set(range(hot.MOST + 1)), 77) == 0
     assert hot.pin(set(), 77) == 0

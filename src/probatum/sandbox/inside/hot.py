@@ -110,6 +110,28 @@ def runs(pages: Iterable[int]) -> list[tuple[int, int]]:
     return found
 
 
+def part(clone: Callable[[], int], pages: set[int]) -> None:
+    """Takes these pages out of large folios: what is pinned of one pins it as a whole.
+
+    A page that is written while a clone shares it is copied, and the copy stands alone.
+    """
+    reader, writer = os.pipe()
+    pid = clone()
+    if pid == 0:
+        try:
+            os.close(writer)
+            os.read(reader, 1)
+        finally:
+            os._exit(0)
+    for page in pages:
+        ctypes.memmove(page * PAGE, page * PAGE, 1)
+    os.close(writer)
+    os.close(reader)
+    if pid < 0:
+        raise OSError(syscalls.error_number(), "no clone")
+    os.waitpid(pid, 0)
+
+
 def pin(pages: set[int], descriptor: int) -> int:
     """Has clones get copies of these pages at once, as long as `descriptor` is open; returns how many.
 

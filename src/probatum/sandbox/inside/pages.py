@@ -6,6 +6,9 @@ belongs to no file is passed on as one entry. Node.js offers the same as `--use-
 
 A shared library comes in five mappings that differ in what may be done with them; each is copied and thrown
 away with every candidate. Two are enough: what is read or run, and what is written.
+
+What the interpreter writes lies in pages of which a candidate writes one in eight. The kernel passes on the
+others one by one; those of a large folio (512 pages, side by side in memory) at a third of the cost.
 """
 
 # pathlib would cost memory in every candidate:
@@ -20,6 +23,7 @@ from typing import Final, NamedTuple
 from probatum.sandbox.inside import syscalls
 
 HUGE: Final = 2 << 20
+LEAST: Final = 256 << 10  # bytes of data that are worth moving
 MOST: Final = 16 << 20  # bytes of code that are moved
 _READ_WRITE: Final = 1 | 2
 _READ_EXECUTE: Final = 1 | 4
@@ -131,6 +135,72 @@ def use_huge_pages() -> int:
             except OSError:
                 break
     return moved
+
+
+def data_ranges(maps: str) -> list[tuple[int, int]]:
+    """First and last address of what a process writes to and shares with nobody, from `LEAST` bytes on.
+
+    Args:
+        maps: what `/proc/PID/maps` says.
+    """
+    found: list[tuple[int, int]] = []
+    for line in maps.splitlines():
+        span, permissions, _, _, _, *path = line.split(maxsplit=5)
+        first, last = (int(part, 16) for part in span.split("-"))
+        if permissions != "rw-p" or path[:1] == ["[stack]"]:
+            continue
+        if found and found[-1][1] == first:
+            found[-1] = (found[-1][0], last)
+        else:
+            found.append((first, last))
+    return [(first, last) for first, last in found if last - first >= LEAST]
+
+
+def large_folios(size: int) -> int:
+    """The address of new memory in large folios.
+
+    Raises:
+        OSError: the kernel has none to give.
+    """
+    whole = -(-size // HUGE) * HUGE
+    raw = syscalls.call("mmap", 0, whole + HUGE, _READ_WRITE, _PRIVATE_ANONYMOUS, -1, 0)
+    new = -(-raw // HUGE) * HUGE
+    try:
+        ctypes.memset(new, 0, whole)
+        syscalls.call("madvise", new, whole, _MADV_COLLAPSE)
+    except OSError:
+        syscalls.call("munmap", raw, whole + HUGE)
+        raise
+    for start, end in ((raw, new), (new + size, raw + whole + HUGE)):
+        if end > start:
+            syscalls.call("munmap", start, end - start)
+    return new
+
+
+def move_data() -> int:
+    """Moves what the interpreter writes into large folios; returns how many bytes.
+
+    It stays at its addresses. The interpreter writes to it with every step, so that it is copied and mapped
+    without one in between: the C library's own functions, chained, do both. Only for a process of one thread.
+    """
+    if syscalls.MACHINE != "x86_64" or not syscalls.has_contexts():
+        return 0
+    with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as file:
+        ranges = data_ranges(file.read())
+    steps: list[tuple[str, tuple[int, ...]]] = []
+    total = 0
+    for first, last in ranges:
+        size = last - first
+        if total + size > MOST:
+            break
+        try:
+            new = large_folios(size)
+        except OSError:  # older than Linux 6.1, or no memory in one piece
+            break
+        steps += [("memcpy", (new, first, size)), ("mremap", (new, size, size, _MREMAP_FIXED, first))]
+        total += size
+    syscalls.chain(steps)
+    return total
 
 
 def _moved(first: int, size: int) -> int:

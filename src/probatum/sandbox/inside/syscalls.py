@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 MACHINE: Final = os.uname().machine
@@ -296,3 +296,38 @@ def dropping_capabilities() -> tuple[object, ...]:
 def error_number() -> int:
     """Why the last call was refused."""
     return ctypes.get_errno()
+
+
+_CONTEXT: Final = 1 << 12  # bytes: struct ucontext_t has less than a thousand
+_CONTEXT_STACK: Final = 1 << 16  # bytes
+_LINK: Final = 8  # offset of `uc_link`, which `uc_stack` follows
+_ANONYMOUS: Final = 0x22  # MAP_PRIVATE | MAP_ANONYMOUS
+
+
+def has_contexts() -> bool:
+    """Whether the C library has contexts (makecontext(3)): musl has none."""
+    return all(hasattr(_libc, name) for name in ("getcontext", "makecontext", "swapcontext", "mremap"))
+
+
+def chain(steps: Sequence[tuple[str, tuple[int, ...]]]) -> None:
+    """Calls functions of the C library one after the other, without a step of the interpreter in between.
+
+    Each is a context that ends in the next, and the last ends here.
+
+    Args:
+        steps: name and arguments of each. What they return is lost.
+    """
+    if not steps:
+        return
+    each = _CONTEXT + _CONTEXT_STACK
+    size = each * (len(steps) + 1)
+    base = call("mmap", 0, size, 1 | 2, _ANONYMOUS, -1, 0)
+    contexts = [base + place * each for place in range(1, len(steps) + 1)]
+    for (name, arguments), here, following in zip(steps, contexts, [*contexts[1:], base], strict=True):
+        _libc.getcontext(ctypes.c_void_p(here))
+        head = struct.pack("QQQQ", following, here + _CONTEXT, 0, _CONTEXT_STACK)
+        ctypes.memmove(here + _LINK, head, len(head))
+        function = ctypes.cast(getattr(_libc, name), ctypes.c_void_p)
+        _libc.makecontext(ctypes.c_void_p(here), function, len(arguments), *map(_long, arguments))
+    _libc.swapcontext(ctypes.c_void_p(base), ctypes.c_void_p(contexts[0]))
+    call("munmap", base, size)

@@ -23,7 +23,7 @@ from probatum.sandbox.inside.syscalls import SIGKILL
 
 IDLE: Final = 2.0  # times the CPU limit: how long a program may do nothing
 FIRST_LOOK: Final = 0.05  # seconds before the first look at a running execution
-SHARED: Final = 14 << 20  # bytes of every process that are the zygote's
+SHARED: Final = 16 << 20  # bytes of every process that are the zygote's
 LONGEST: Final = 0.25  # seconds between two looks
 
 

@@ -43,6 +43,8 @@ class Zygote:
         self._filling = heap.fill_holes() if isolation != OWN_KERNEL else []
         gc.freeze()
         gc.disable()
+        if isolation != OWN_KERNEL:  # last: it is what all this has become that is moved
+            pages.move_data()
 
     def become(self, out: int, err: int) -> NoReturn:
         """In the clone: waits for a program, whose connection is in place, and runs it."""
@@ -69,7 +71,10 @@ class Zygote:
         """
         try:
             some = self._written(candidate.REHEARSED, out, err)
-            return hot.pin(some & self._written(candidate.PLAIN, out, err), PINNING)
+            both = some & self._written(candidate.PLAIN, out, err)
+            call, arguments = syscalls.cloning(0)
+            hot.part(lambda: call(*arguments), both)
+            return hot.pin(both, PINNING)
         except OSError:  # then each is copied when it is written
             return 0
 
