@@ -66,9 +66,10 @@ class Tab:
         return result["result"].get("value")
 
     async def visit(self, page: Path) -> None:
-        """Goes there, and waits until all is loaded."""
-        await self.ask("Page.navigate", url=page.as_uri())
-        while not any(event["method"] == "Page.loadEventFired" for event in self.events):
+        """Goes there, and waits until all is loaded: this page, and not the empty one before it."""
+        await self.ask("Page.setLifecycleEventsEnabled", enabled=True)
+        loader = (await self.ask("Page.navigate", url=page.as_uri()))["loaderId"]
+        while not any(_is_load(event, loader) for event in self.events):
             self.events.append(await self.socket.receive_json(timeout=120))
 
     async def press(self, key: str, code: int, text: str = "") -> None:
@@ -88,6 +89,15 @@ class Tab:
         sent = [event["params"] for event in self.events if event["method"] == "Network.requestWillBeSent"]
         addresses = [each["request"]["url"] for each in sent]
         return [address for address in addresses if not address.startswith("data:")]
+
+
+def _is_load(event: dict[str, Any], loader: str) -> bool:
+    params = event.get("params", {})
+    return (event["method"], params.get("name"), params.get("loaderId")) == (
+        "Page.lifecycleEvent",
+        "load",
+        loader,
+    )
 
 
 def port_of(process: subprocess.Popen[str]) -> int:
@@ -131,5 +141,4 @@ async def opened_tab(port: int, *, scheme: str = "light") -> AsyncIterator[Tab]:
                 await tab.ask(f"{domain}.enable")
             features = [{"name": "prefers-color-scheme", "value": scheme}]
             await tab.ask("Emulation.setEmulatedMedia", features=features)
-            yield tab
-            await tab.ask("Page.close")
+            yield tab  # it goes with the browser
