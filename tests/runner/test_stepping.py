@@ -12,10 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from probatum import evaluate
+from probatum.benchmarks import find_task
 from probatum.core.protocol import Policy
 from probatum.core.records import Finish, Identity, Item, Outcome, Response
 from probatum.core.status import Status
 from probatum.core.strictjson import strict_text
+from probatum.runner import grade
 from probatum.runner.comparing import explain
 from probatum.runner.comparing.explaining import CONTEXT
 from probatum.scoring import Rate
@@ -241,6 +243,28 @@ def test_a_benchmark_is_graded_again_by_its_name(store):
     path = walked(a, b)
     assert path.notes == ()
     assert set(changes(path)) <= {"answered otherwise", "answered otherwise: another status"}
+
+
+def test_what_was_asked_for_answers_made_elsewhere_is_unknown_and_no_difference(store, tmp_path):
+    def answered(name, *texts):
+        path = tmp_path / f"{name}.jsonl"
+        items = ("option-en-01", "option-en-02", "option-en-03")
+        rows = [{"item_id": item, "completion": text} for item, text in zip(items, texts, strict=True)]
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        return grade(path, find_task("mini"), store=store)[0]
+
+    a = answered("a", "Answer: A", "Answer: B", "Answer: C")
+    asked = evaluate("mini", model=FakeModel(reply=lambda _: "Answer: A"), store=store, form="chat")
+    for b in (answered("b", "Answer: A", "Answer: A", "Answer: A"), asked):
+        (found,) = explain(a, b)
+        assert found.first.name in ("data", "model")  # a file may hold a part of the items
+        assert {one.detail for one in found.steps if one.name in ("shots", "prompts", "sampling")} == {
+            "unknown: answers were made elsewhere"
+        }
+        assert {name for name, _ in changes(walked(a, b)).items()} <= {
+            "answered otherwise", "answered otherwise: another status", "without the items that only A has",
+            "with the items that only B has",
+        }  # fmt: skip
 
 
 def test_the_path_is_strict_json(store, data):

@@ -72,7 +72,10 @@ def _print(found: Explanation) -> None:
 
 def _print_step(step: Step) -> None:
     if step.same:
-        print_line(f"    {step.name}: the same ({step.detail})")
+        unknown = step.detail.startswith("unknown")
+        print_line(
+            f"    {step.name}: {step.detail}" if unknown else f"    {step.name}: the same ({step.detail})"
+        )
         return
     print_line(f"  ! {step.name}: {step.detail}")
     if isinstance(step.a, Mapping) and isinstance(step.b, Mapping):

@@ -154,7 +154,10 @@ def explain(
 
 def _explained(first: Scores, second: Scores, level: float, definition: Task | None) -> Explanation:
     traces, others = traces_of(first), traces_of(second)
-    partings = {name: parting_of(trace, others[name]) for name, trace in traces.items() if name in others}
+    asked = not made_elsewhere(first.record) and not made_elsewhere(second.record)
+    partings = {
+        name: parting_of(trace, others[name], asked=asked) for name, trace in traces.items() if name in others
+    }
     seen: dict[Parting, _First] = {}
     for name, parting in partings.items():
         if parting in seen:
@@ -162,9 +165,9 @@ def _explained(first: Scores, second: Scores, level: float, definition: Task | N
         else:
             seen[parting] = _First(name)
     recipe = protocol_differences(first.run.record, first.record, second.run.record, second.record)
-    path = walk(Pair(first, second, traces, others, recipe, definition), level)
+    path = walk(Pair(first, second, traces, others, recipe, definition, asked), level)
     shares, notes = _shares(first, second, partings, level)
-    if made_elsewhere(first.record) or made_elsewhere(second.record):
+    if not asked:
         notes.append("answers were made elsewhere: what was asked for them is unknown, and not compared")
     return Explanation(
         task=first.record.task,
@@ -227,15 +230,16 @@ def _steps(
     """From the data to the score."""
     one, other = first.record, second.record
     yield _items_step(first, second, seen)
-    shots = one.summary.get("shots"), other.summary.get("shots")
-    yield Step(name="shots", same=shots[0] == shots[1], a=shots[0], b=shots[1], detail="ids, in order")
-    yield _prompt_step(first, second, partings, seen)
-    yield _template_step(first, second)
-    yield _sampling_step(first, second, seen)
+    asked = not made_elsewhere(one) and not made_elsewhere(other)
+    if asked:
+        yield from _asking_steps(first, second, partings, seen)
+    else:
+        for name in ("shots", "prompts", "chat template", "sampling"):
+            yield Step(name=name, same=True, a=None, b=None, detail="unknown: answers were made elsewhere")
     yield _model_step(first.run.record, second.run.record)
     yield _versions_step(first.run.record, second.run.record)
     for name, parting, words in (
-        ("answers", Parting.ANSWER, "with the same requests"),
+        ("answers", Parting.ANSWER, "with the same requests" if asked else "of the same question"),
         ("extraction", Parting.READING, "with the same responses"),
         ("grading", Parting.GRADING, "with the same extracted answers"),
     ):
@@ -245,6 +249,17 @@ def _steps(
         if found is not None:
             detail += f", first {found.item!r}"
         yield Step(name=name, same=found is None, a=a, b=b, detail=detail, caret=caret)
+
+
+def _asking_steps(
+    first: Scores, second: Scores, partings: Mapping[str, Parting], seen: Mapping[Parting, _First]
+) -> Iterator[Step]:
+    """What was asked."""
+    shots = first.record.summary.get("shots"), second.record.summary.get("shots")
+    yield Step(name="shots", same=shots[0] == shots[1], a=shots[0], b=shots[1], detail="ids, in order")
+    yield _prompt_step(first, second, partings, seen)
+    yield _template_step(first, second)
+    yield _sampling_step(first, second, seen)
 
 
 def _items_step(first: Scores, second: Scores, seen: Mapping[Parting, _First]) -> Step:

@@ -80,6 +80,8 @@ class Pair:
     recipe: Sequence[Difference] = ()
     definition: Task | None = None
     """The task, where it is no benchmark of the package."""
+    asked: bool = True
+    """Whether it is known what was asked in both; of answers made elsewhere it is not."""
 
     @property
     def common(self) -> list[str]:
@@ -87,8 +89,8 @@ class Pair:
         return [name for name in self.first.units if name in self.second.units]
 
     def same_requests(self, item: str) -> bool:
-        """Whether both runs asked the same for an item, byte for byte."""
-        return self.traces[item].requests == self.others[item].requests
+        """Whether both runs asked the same for an item, byte for byte, as far as is known."""
+        return not self.asked or self.traces[item].requests == self.others[item].requests
 
     def other_content(self, item: str) -> bool:
         """Whether one id has two contents."""
