@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any
 
 from multidict import CIMultiDict
@@ -91,18 +92,37 @@ def classify(given: Given) -> list[str]:
     return [kind(verdict_of(Given({"status": status}))) for status in given["status"]]
 
 
+STATUSES = (
+    ("rate.?limit|too many requests|quota|retry", 429),
+    ("api key|unauthorized|authenticat", 401),
+    ("overloaded|unavailable|capacity", 503),
+    ("internal|server error", 500),
+)
+"""What a message says, and the status that servers send with it; 400 is with all others."""
+
+
 @operation("classify_message")
 def classify_message(given: Given) -> list[str]:
-    bodies = [{"error": {"message": text}} for text in given["messages"]]
-    return [kind(verdict_of(Given({"status": 429, "body": body}))) for body in bodies]
+    """A message with the status that stands before it, or that servers send with such a message."""
+
+    def verdict(text: str) -> Verdict:
+        status = next((each for told, each in STATUSES if re.search(told, text, re.IGNORECASE)), 400)
+        shown = re.match(r"\s*(?:HTTP |Error code: )?([45]\d\d)\b", text)
+        body = {"error": {"message": text}}
+        return verdict_of(Given({"status": int(shown[1]) if shown else status, "body": body}))
+
+    return [kind(verdict(text)) for text in given["messages"]]
 
 
-def ask(server: FaultServer, prompts: Sequence[str], **settings: Any) -> list[Response]:
+def ask(
+    server: FaultServer, prompts: Sequence[str], sampling: Sampling | None = None, **settings: Any
+) -> list[Response]:
     """The client's answers, in the order of the prompts."""
     model = load("m", {"base_url": server.base_url, "backoff": 0.001, "backoff_limit": 0.01, **settings})
     try:
-        sampling = Sampling()
-        requests = [Request(item_id=p, prompt=(Message("user", p),), sampling=sampling) for p in prompts]
+        requests = [
+            Request(item_id=p, prompt=(Message("user", p),), sampling=sampling or Sampling()) for p in prompts
+        ]
         found = {response.request: response for response in model.answer(requests)}
     finally:
         model.close()
@@ -142,9 +162,12 @@ def sends(ours: dict[str, Any], expected: Any) -> bool:
 
 @operation("payload", agrees=sends)
 def payload(given: Given) -> dict[str, Any]:
-    if given["task_decoding"] != "greedy":
-        raise NotMappedError(f"decoding {given['task_decoding']!r}")
+    decoding = given["task_decoding"]
+    if decoding == "greedy":
+        decoding = {}
+    if not isinstance(decoding, dict) or not decoding.keys() <= {each.name for each in fields(Sampling)}:
+        raise NotMappedError(f"decoding {decoding!r}")
     with FaultServer(lambda *_: Reply(body=chat_body("Yes"))) as server:
-        ask(server, ["Hi"])
+        ask(server, ["Hi"], sampling=Sampling(**decoding))
         sent: dict[str, Any] = server.posts[0].body
     return sent

@@ -127,7 +127,12 @@ def validate(given: Given) -> Said:
             )
             return checked(lambda: load_file(path, kind, item_of))
     rows = given["rows"]
-    needs = given["needs"] if "needs" in given else list(rows[0])
+    needs = given["needs"] if "needs" in given else list(rows[0]) if rows else []
+    if not rows:  # rows in memory may be none, since a task may have no fixed shots; a file's may not
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "data.jsonl"
+            path.touch()
+            return checked(lambda: load_file(path, row_type(needs), item_of))
     return checked(lambda: of_rows(rows, row_type(needs), item_of, strict=True))
 
 

@@ -67,20 +67,25 @@ def score_continuation(given: Given) -> float:
 
 
 def graded(
-    logprobs: Sequence[float | Sequence[float]],
+    logprobs: Sequence[float | Sequence[float] | None],
     texts: Sequence[str],
     primary: Normalisation,
-    gold: int = 0,
+    gold: int | Sequence[int] = 0,
     apart: Sequence[float] | None = None,
 ) -> Any:
     """What the scorer of runs makes of the options' log-probabilities, one response an option."""
     every = [*logprobs, *(apart or ())]
+    golds = (gold,) if isinstance(gold, int) else gold
     responses = [
-        Response(request="r", logprobs=tuple(each) if isinstance(each, Sequence) else (float(each),))
+        Response(
+            request="r",
+            logprobs=None if each is None else tuple(each) if isinstance(each, Sequence) else (float(each),),
+        )
         for each in every
     ]
     scorer = OptionLikelihood(primary=primary, unconditional=apart is not None)
-    return scorer.grade(Item(id="q", fields={}, choices=tuple(texts), targets=(LABELS[gold],)), 0, responses)
+    item = Item(id="q", fields={}, choices=tuple(texts), targets=tuple(LABELS[each] for each in golds))
+    return scorer.grade(item, 0, responses)
 
 
 def winner(outcome: Any) -> Any:
