@@ -10,12 +10,13 @@ import difflib
 import importlib
 import importlib.metadata
 import pkgutil
+from collections.abc import Mapping
 from functools import lru_cache
 
 from probatum.core.errors import UsageError
 from probatum.core.protocol import Task
 
-__all__ = ["find_task", "task_names"]
+__all__ = ["declared_task", "find_task", "task_names"]
 
 ENTRY_POINTS = "probatum.benchmarks"
 
@@ -34,6 +35,16 @@ def _foreign() -> dict[str, importlib.metadata.EntryPoint]:
 def task_names() -> tuple[str, ...]:
     """Names of all benchmarks, our own and installed ones, sorted. Imports none of them."""
     return tuple(sorted(_own() | _foreign().keys()))
+
+
+def declared_task(raw: Mapping[str, object], file: str) -> Task:
+    """The task that a table of keys declares; see `benchmarks._declared`, which is imported by the first one.
+
+    Raises:
+        UsageError: a key that is missing, unknown or of another kind.
+    """
+    found: Task = importlib.import_module(f"{__name__}._declared").declared_task(raw, file)
+    return found
 
 
 def find_task(name: str) -> Task:

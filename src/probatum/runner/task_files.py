@@ -21,8 +21,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from probatum.benchmarks import task_names
-from probatum.benchmarks._declared import declared_task
+from probatum.benchmarks import declared_task, task_names
 from probatum.core.canonical import OWN_MODULE, canonical
 from probatum.core.errors import ProbatumError, ProtocolError, UsageError
 from probatum.core.protocol import Source, Task, TaskFile
