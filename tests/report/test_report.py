@@ -337,6 +337,9 @@ def test_runs_that_differ_in_the_prompt_alone_show_how_the_score_hangs_on_it(tmp
     assert [each.differs for each in found.variants] == [(), ("system",), ("system",)]
     assert [each.estimate.value for each in found.variants] == [6 / 8, 2 / 8, 4 / 8]
     assert (found.items, found.spread, found.changed) == (8, 0.5, 5)
+    for each, run in zip(found.variants, runs, strict=True):
+        told = run.estimates[0]
+        assert (each.estimate.low, each.estimate.high) == (told.low, told.high)  # one interval of one number
     from statsmodels.stats.contingency_tables import cochrans_q
 
     array = np.array(tables).T

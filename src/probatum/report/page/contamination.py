@@ -12,6 +12,7 @@ import msgspec
 from probatum import stats
 from probatum.contamination import Overlap
 from probatum.core.errors import DataError
+from probatum.report.page.means import score_interval
 from probatum.scoring.tally import Unit
 
 __all__ = ["Contamination", "CorpusAudit", "Overlapping", "read_audit", "scores_by_overlap"]
@@ -106,11 +107,8 @@ def scores_by_overlap(audit: CorpusAudit, units: Sequence[Unit], level: float) -
         scored = [unit for unit in here if unit.counted]
         estimate = None
         if scored and all(0 <= unit.mean <= 1 for unit in scored):
-            estimate = stats.mean_interval(
-                [unit.mean for unit in scored],
-                clusters=[unit.cluster for unit in scored],
-                level=level,
-                bounds=(0.0, 1.0),
+            estimate = score_interval(
+                [unit.mean for unit in scored], [unit.cluster for unit in scored], level
             )
         rows.append(Overlapping(kind, len(here), estimate))
     return Contamination(audit, tuple(rows), sum(1 for unit in units if unit.item_id not in kinds))

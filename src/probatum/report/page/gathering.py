@@ -17,6 +17,7 @@ from probatum.core.run import Sample, TaskRun
 from probatum.core.status import Status
 from probatum.report.page.contamination import Contamination, CorpusAudit, scores_by_overlap
 from probatum.report.page.examples import Chooser, Example, group_of
+from probatum.report.page.means import score_interval
 from probatum.runner.invariants import kept_task_faults, task_fields, task_policy
 from probatum.runner.result import EvaluatedRun, task_estimates
 from probatum.scoring.tally import Denominator, end_to_end, units
@@ -292,17 +293,10 @@ def _lengths(seen: _Seen, level: float) -> Lengths | None:
                 int(sizes[here].max()),
                 len(here),
                 float(sizes[here].mean()),
-                _mean(values[here], clusters[here].tolist(), level),
+                score_interval(values[here], clusters[here].tolist(), level),
             )
         )
     return Lengths("tokens" if in_tokens else "characters", tuple(bins), len(order))
-
-
-def _mean(values: Any, clusters: Sequence[str], level: float) -> stats.Interval:
-    """Wilson for independent 0/1 scores, else the mean over clusters."""
-    if len(set(clusters)) == len(clusters) and bool(np.isin(values, (0, 1)).all()):
-        return stats.proportion_interval(int(values.sum()), len(values), level=level)
-    return stats.mean_interval(values, clusters=clusters, level=level, bounds=(0.0, 1.0))
 
 
 def _reliability(seen: _Seen, level: float) -> stats.ReliabilityTable | None:

@@ -13,6 +13,7 @@ from probatum import stats
 from probatum.core.comparability import Comparability, Difference
 from probatum.core.errors import UsageError
 from probatum.core.run import Run, TaskRun
+from probatum.report.page.means import score_interval
 from probatum.runner.comparing.pairing import Scores, load_scores
 from probatum.runner.comparing.protocols import made_elsewhere, protocol_differences
 from probatum.runner.result import EvaluatedRun
@@ -132,13 +133,10 @@ def _of_group(task: str, group: Sequence[tuple[str, EvaluatedRun]], level: float
     labels = [units[name].cluster for name in names]
     clusters = None if len(set(labels)) == len(labels) else labels
     table = np.array([[scores.units[name].mean for _, scores in loaded] for name in names])
-    rates = bool(((table >= 0) & (table <= 1)).all())
-    variants = []
-    for place, (sign, run) in enumerate(group):
-        estimate = stats.mean_interval(
-            table[:, place], clusters=clusters, level=level, bounds=(0.0, 1.0) if rates else None
-        )
-        variants.append(PromptVariant(sign, _fields(first, run, task), estimate))
+    variants = [
+        PromptVariant(sign, _fields(first, run, task), score_interval(table[:, place], labels, level))
+        for place, (sign, run) in enumerate(group)
+    ]
     means = table.mean(axis=0)
     p_value, method = _test(table, clusters)
     model = first.record.model
