@@ -358,3 +358,16 @@ def test_numbers_are_never_cut_however_narrow_the_terminal(probatum_here, column
             numbers = [f"{estimate['value']:.4f}", f"[{estimate['low']:.4f},", f"{estimate['high']:.4f}]"]
             assert not [one for one in numbers if one not in words and f"{one}," not in words]
         assert not [word for word in words if "…" in word and word != "…"]
+
+
+def test_a_share_that_is_asked_twice_is_told_in_text_and_json_with_its_cost(probatum_here):
+    done = probatum_here(*RUN, "--repeat-share", 0.05)
+    for words in ("asked again: 3 of 60 samples (3 requests", "text the same: 1.0000 [", "noise floor: asking again",
+                  "63 model calls (0 reused, 3 of them asked again)"):  # fmt: skip
+        assert words in done.stdout
+    found = answer(probatum_here(*RUN, "--repeat-share", 0.05, "--json"))
+    assert found["tasks"][0]["noise_floor"]["samples"] == 3
+    assert found["cost"]["model_calls"] == 0
+    refused = probatum_here(*RUN, "--repeat-share", 1.5)
+    assert refused.returncode == 1
+    assert "repeat_share 1.5 cannot be used: give a number from 0 to 1" in refused.stderr
