@@ -152,8 +152,10 @@ REFUSED = {
     "another separator": (
         "r.csv",
         b"q;a\nx;1\n",
-        "r.csv line 1: missing column 'a', 'q'; the columns are 'q;a'; separate the cells by commas (.csv) or "
-        "tabs (.tsv), not by ';'",
+        (
+            "r.csv line 1: missing column 'a', 'q'; the columns are 'q;a'; separate the cells by commas (.csv) "
+            "or tabs (.tsv), not by ';'"
+        ),
     ),
     "a missing column": ("r.csv", b"q,b\nx,1\n", "r.csv line 1: missing column 'a'; the columns are 'q', 'b'"),
     "a quoted cell in TSV": ("r.tsv", b'q\ta\n"say ""hi"""\t1\n', "r.tsv line 2: cell '\"say \"\"hi\"\"\"' looks quoted, and TSV has no quoting"),

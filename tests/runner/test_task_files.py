@@ -16,7 +16,7 @@ from probatum.core.errors import DataError, ProbatumError
 from probatum.core.protocol import Task
 from probatum.runner import audit, load_run, rescore, validate
 from probatum.runner.comparing import compare
-from probatum.runner.corpus import audit_corpus
+from probatum.runner.corpus import audit_corpus, corpus_texts
 from probatum.runner.grading import grade
 from probatum.runner.resolution import resolve_tasks
 from probatum.runner.task_files import is_task_file, load_task_file, trusted
@@ -482,6 +482,13 @@ def test_a_corpus_is_audited_for_the_items_of_a_file(own):
         written(own, SUMS.replace('{"a": row.a,', '{"question": f"{row.a}?", "a": row.a,'))
     )
     assert len(audit_corpus([own / "corpus.txt"], task).items) == 4
+
+
+def test_of_two_columns_with_one_name_neither_is_read(tmp_path):
+    twice = tmp_path / "corpus.csv"
+    twice.write_text("text,text\none,two\n")
+    with pytest.raises(DataError, match="has column 'text' twice in its header; rename one"):
+        list(corpus_texts([twice]))
 
 
 def test_a_stored_run_reads_back_with_its_file(own, store):

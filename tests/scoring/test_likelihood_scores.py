@@ -203,3 +203,31 @@ def test_a_perplexity_beyond_floating_point_is_none_and_says_so():
     assert found["perplexity per token"].value is None
     assert len(found["perplexity per token"].warnings) >= 2
     assert found["bits per byte"].value == pytest.approx(3e6 / 16 / math.log(2))
+
+
+@pytest.mark.parametrize("value", [math.nan, 0.5, math.inf])
+@pytest.mark.parametrize("scorer", [OptionLikelihood(), OptionLikelihood(rules="lm_eval")])
+def test_what_is_no_log_probability_is_not_compared(scorer, value):
+    outcome = scorer.grade(ITEM, 0, said(-1.0, value, -2.0))
+    assert outcome.status is Status.MODEL_ERROR
+    assert outcome.reason == f"the model gave {value!r} as a log-probability: it is none"
+    text = Item(id="1", fields={"text": "a"})
+    assert TextLikelihood().grade(text, 0, said(value)).status is Status.MODEL_ERROR
+
+
+def test_rounding_above_zero_is_a_likelihood():
+    assert OptionLikelihood().grade(ITEM, 0, said(-1.0, 2e-4, -2.0)).scores["correct"] == 1
+
+
+def test_what_the_question_adds_makes_no_impossible_option_likelier():
+    impossible = -math.inf
+    scorer = OptionLikelihood(unconditional=True, primary="pmi")
+    outcome = scorer.grade(ITEM, 0, said(impossible, -5.0, impossible, impossible, -9.0, -1.0))
+    assert outcome.answer == "B"
+    assert outcome.scores["correct"] == 1
+
+
+def test_responses_without_log_probabilities_are_no_answers_of_the_model():
+    outcome = OptionLikelihood().grade(ITEM, 0, [*said(-1.0, -2.0), Response(request="", text="A")])
+    assert outcome.status is Status.INFRA_ERROR
+    assert outcome.reason == "2 of 3 responses hold log-probabilities, and 3 are needed"

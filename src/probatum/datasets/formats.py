@@ -124,9 +124,8 @@ def _table(name: str, records: Iterator[tuple[int, list[str]]], wanted: Wanted) 
     names: Sequence[str] = wanted.positions
     if not names:
         line, names = next(records, (1, []))
-        twice = next(
-            (column for column in names if names.count(column) > 1 and column in wanted.columns), None
-        )
+        read = wanted.columns or names
+        twice = next((column for column in names if names.count(column) > 1 and column in read), None)
         if twice is not None:
             raise UnreadableError(f"has column {shown(twice)} twice in its header; rename one", line=line)
     if problem := wanted.missing(names):

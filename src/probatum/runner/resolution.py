@@ -31,8 +31,8 @@ def resolve_tasks(tasks: TaskNames) -> tuple[Task, ...]:
     """Tasks by name (`"humaneval,gsm8k"`), by file (`"my/sums.py"`), as objects, or mixed; each once.
 
     Raises:
-        UsageError: an unknown name (the nearest is offered), a file that defines none, a `Task` that cannot be
-            run, none at all, or two tasks of one name.
+        UsageError: an unknown name (the nearest is offered), a file that defines none, a `Task` that
+            cannot be run, none at all, or two tasks of one name.
     """
     named = [tasks] if isinstance(tasks, (str, os.PathLike, Task)) else list(tasks)
     found: list[Task] = []
@@ -113,8 +113,8 @@ def _task_of_file(name: str, path: Path) -> Task:
     found = {task.name: task for task in load_task_file(path)}
     if name not in found:
         raise UsageError(
-            f"{was}, which has {', '.join(map(repr, found))} today and no {name!r}; name the file that has it: "
-            "--task FILE"
+            f"{was}, which has {', '.join(map(repr, found))} today and no {name!r}; name the file that "
+            "has it: --task FILE"
         )
     return found[name]
 

@@ -13,7 +13,7 @@ from probatum.core.records import Finish, Item, Outcome, Response
 from probatum.core.status import Status
 from probatum.extraction import Ambiguous, Extraction, Extractor, Missing
 
-__all__ = ["STATUS_OF", "invalid_item", "judged", "read", "unanswered"]
+__all__ = ["STATUS_OF", "invalid_item", "judged", "read", "unanswered", "unscorable"]
 
 STATUS_OF: Final[Mapping[Finish, Status]] = {
     Finish.REFUSAL: Status.REFUSED,
@@ -24,6 +24,9 @@ STATUS_OF: Final[Mapping[Finish, Status]] = {
     Finish.INFRA_ERROR: Status.INFRA_ERROR,
 }
 """Ways to finish that leave nothing to grade. `stop` and `length` do: the text is read."""
+
+ROUNDING: Final = 1e-2
+"""Nats by which a log-probability may lie above 0: half precision rounds by as much."""
 
 
 def unanswered(item: Item, sample: int, responses: Sequence[Response]) -> Outcome | None:
@@ -37,6 +40,32 @@ def unanswered(item: Item, sample: int, responses: Sequence[Response]) -> Outcom
         if status is not None:
             reason = response.reason or f"the model's answer ended with {response.finish.value}"
             return Outcome(item_id=item.id, sample=sample, status=status, reason=reason)
+    return None
+
+
+def unscorable(item: Item, sample: int, responses: Sequence[Response], wanted: int) -> Outcome | None:
+    """The outcome of a sample whose likelihoods cannot be compared; `None` where all can.
+
+    An impossible continuation (minus infinity) can be compared; NaN, and a probability above 1 by more than
+    rounding, are no likelihoods.
+
+    Args:
+        item: what was asked.
+        sample: its number.
+        responses: those of the sample.
+        wanted: how many of them must be there, each with log-probabilities.
+    """
+    nothing = unanswered(item, sample, responses)
+    if nothing is not None:
+        return nothing
+    held = [response.logprobs for response in responses if response.logprobs is not None]
+    if not len(held) == len(responses) == wanted:
+        reason = f"{len(held)} of {len(responses)} responses hold log-probabilities, and {wanted} are needed"
+        return Outcome(item_id=item.id, sample=sample, status=Status.INFRA_ERROR, reason=reason)
+    for value in (value for values in held for value in values):
+        if not value <= ROUNDING:
+            reason = f"the model gave {value!r} as a log-probability: it is none"
+            return Outcome(item_id=item.id, sample=sample, status=Status.MODEL_ERROR, reason=reason)
     return None
 
 

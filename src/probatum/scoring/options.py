@@ -20,7 +20,7 @@ from probatum.core.errors import ProtocolError
 from probatum.core.records import Item, Outcome, Response
 from probatum.core.status import Status
 from probatum.prompting.forms import LABELS
-from probatum.scoring.answers import invalid_item, unanswered
+from probatum.scoring.answers import invalid_item, unscorable
 
 __all__ = ["Normalisation", "OptionLikelihood", "likeliest"]
 
@@ -78,17 +78,8 @@ class OptionLikelihood:
             return invalid_item(item, sample, broken)
         count = len(item.choices)
         wanted = 2 * count if self.unconditional else count
-        nothing = unanswered(item, sample, responses)
-        if nothing is not None:
-            return nothing
-        if len(responses) != wanted or any(response.logprobs is None for response in responses):
-            return Outcome(
-                item_id=item.id,
-                sample=sample,
-                status=Status.INFRA_ERROR,
-                reason=f"{wanted} likelihoods are needed, and {len(responses)} responses hold them in part",
-            )
-        return self._scored(item, sample, responses)
+        nothing = unscorable(item, sample, responses, wanted)
+        return self._scored(item, sample, responses) if nothing is None else nothing
 
     def _scored(self, item: Item, sample: int, responses: Sequence[Response]) -> Outcome:
         count = len(item.choices)
@@ -132,7 +123,7 @@ class OptionLikelihood:
             ]
         if self.unconditional:
             count = len(item.choices)
-            values["pmi"] = [sums[place] - sums[count + place] for place in range(count)]
+            values["pmi"] = [_gained(sums[place], sums[count + place]) for place in range(count)]
         return values
 
     def _best(self, values: Sequence[float]) -> frozenset[int]:
@@ -182,6 +173,11 @@ def likeliest(values: Sequence[float]) -> frozenset[int]:
 def _per(total: float, size: int) -> float:
     """Of an empty option, which only lm-eval scores: the worst there is."""
     return total / size if size else -math.inf
+
+
+def _gained(total: float, without: float) -> float:
+    """What the question adds; nothing makes an impossible option likelier."""
+    return total if total == -math.inf else total - without
 
 
 def _shares(sums: Sequence[float]) -> list[float]:

@@ -12,7 +12,7 @@ from probatum import stats
 from probatum.core.protocol import Task
 from probatum.core.records import Estimate, Item, Mark, Outcome, Response
 from probatum.core.status import Status
-from probatum.scoring.answers import invalid_item, unanswered
+from probatum.scoring.answers import invalid_item, unscorable
 
 __all__ = ["Perplexity", "TextLikelihood"]
 
@@ -52,13 +52,11 @@ class TextLikelihood:
 
     def grade(self, item: Item, sample: int, responses: Sequence[Response]) -> Outcome:
         """Adds up the log-probabilities of the only response."""
-        nothing = unanswered(item, sample, responses)
+        nothing = unscorable(item, sample, responses, 1)
         if nothing is not None:
             return nothing
-        (response,) = responses[-1:]
-        if response.logprobs is None:
-            reason = "the response holds no log-probabilities"
-            return Outcome(item_id=item.id, sample=sample, status=Status.INFRA_ERROR, reason=reason)
+        (response,) = responses
+        logprobs = response.logprobs or ()
         text = item.fields.get(self.raw or self.text, item.targets[0] if item.targets else None)
         if not isinstance(text, str):
             return invalid_item(item, sample, f"the field {self.raw or self.text!r} holds no text")
@@ -71,8 +69,8 @@ class TextLikelihood:
             sample=sample,
             status=Status.SCORED,
             scores={
-                "nll": -math.fsum(response.logprobs),
-                "tokens": float(len(response.logprobs)),
+                "nll": -math.fsum(logprobs),
+                "tokens": float(len(logprobs)),
                 "words": float(words),
                 "bytes": float(octets),
                 "greedy": float(bool(response.greedy)),

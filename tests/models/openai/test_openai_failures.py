@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from multidict import CIMultiDict
 
 from probatum.core.records import Finish
-from probatum.models.openai.failures import read_failure
+from probatum.models.openai.failures import read_error, read_failure
 from probatum.models.openai.verdicts import Adapt, Rejected, Transient, Unusable
 
 
@@ -333,3 +333,13 @@ def test_every_failure_has_a_verdict(status, raw):
     verdict = read_failure(status, CIMultiDict(), raw, None)
     assert isinstance(verdict, (Transient, Rejected, Unusable, Adapt))
     assert verdict.reason.isprintable()
+
+
+@pytest.mark.parametrize("code", ["insufficient_quota", None])
+def test_an_empty_account_is_no_passing_fault_whatever_status_its_message_came_with(code):
+    failure = read_error({"message": "You have insufficient credits.", "code": code})
+    assert isinstance(failure, Unusable)
+    assert failure.reason == (
+        "HTTP 200 with an error: You have insufficient credits. (the account has nothing left to spend)"
+    )
+    assert isinstance(read_error({"message": "overloaded", "code": code and "overloaded"}), Transient)

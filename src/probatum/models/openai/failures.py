@@ -97,6 +97,10 @@ def read_error(error: Any) -> Failure:
         number = int(number)
     known = type(number) is int and HTTPStatus.BAD_REQUEST <= number < LAST
     status: int = number if known else HTTPStatus.BAD_GATEWAY
+    if not known and QUOTA.search(f"{code} {message}"):
+        return Unusable(
+            reason=f"HTTP 200 with an error: {one_line(message)} (the account has nothing left to spend)"
+        )
     failure = _classify(status, {}, code, message, json=True)
     if not known and isinstance(failure, Transient):
         return Transient(
