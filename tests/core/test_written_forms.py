@@ -153,6 +153,14 @@ def test_lists_of_k_are_refused_where_one_is_none(given_):
         whole_numbers(given_)
 
 
+def test_moments_within_a_second_sort_and_are_read_without_their_fraction():
+    moment = moments.now()
+    assert moment < moments.now()
+    assert moments.to_the_second(moment) == f"{moment[:19]}Z"
+    assert moments.to_the_second("2026-10-25T00:30:00Z") == "2026-10-25T00:30:00Z"
+    assert moments.to_the_second("") == ""
+
+
 @pytest.mark.parametrize("module", [strictjson, names, moments, listed])
 def test_examples_are_true(module):
     assert doctest.testmod(module).failed == 0

@@ -10,6 +10,7 @@ from rich.cells import cell_len
 from probatum.cli.options import DEFAULT_STORE, json_option, store_option
 from probatum.cli.output import print_json, print_line
 from probatum.core.comparability import Comparability
+from probatum.core.moments import to_the_second
 from probatum.core.records import Estimate
 from probatum.runner import EvaluatedRun
 from probatum.runner.comparing import (
@@ -100,7 +101,7 @@ def print_comparison(found: Comparison) -> None:
     """The comparison as text: runs, then task by task what differs, the numbers and the verdict."""
     marked = any(pair.anyway for pair in found.pairs)
     for run in found.runs:
-        _say(marked)(f"{run.letter}  {run.run}  {run.model}  {run.updated}")
+        _say(marked)(f"{run.letter}  {run.run}  {run.model}  {to_the_second(run.updated)}")
     for pair in found.pairs:
         print_line("")
         _print_pair(pair, _say(pair.anyway))

@@ -10,6 +10,7 @@ from probatum.cli.options import DEFAULT_STORE, json_option, store_option
 from probatum.cli.output import print_json
 from probatum.cli.tables import console, print_run, print_table
 from probatum.core.errors import UsageError
+from probatum.core.moments import to_the_second
 from probatum.runner import EvaluatedRun
 from probatum.runner.comparing import Leaderboard, Ranked, find_run, leaderboards
 from probatum.runner.result import task_estimates
@@ -114,7 +115,7 @@ def _print_runs(runs: Sequence[EvaluatedRun]) -> None:
         run = each.record
         state = run.state.value if each.valid else "INVALID"
         for task in run.tasks:
-            first = [run.id, run.updated, state, f"{run.model.provider}/{run.model.name}"]
+            first = [run.id, to_the_second(run.updated), state, f"{run.model.provider}/{run.model.name}"]
             estimate = next(iter(task_estimates(task)), None)
             cells = ["-", "-", "-"]
             if estimate is not None and estimate.value is not None:

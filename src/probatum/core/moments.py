@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from probatum.core.errors import UsageError
 
-__all__ = ["now", "utc_text"]
+__all__ = ["now", "to_the_second", "utc_text"]
 
 
 def utc_text(moment: datetime) -> str:
@@ -21,5 +21,10 @@ def utc_text(moment: datetime) -> str:
 
 
 def now() -> str:
-    """The present moment in UTC, to the second."""
-    return utc_text(datetime.now(UTC).replace(microsecond=0))
+    """The present moment in UTC, to the microsecond: of two runs in a second one is the later."""
+    return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def to_the_second(moment: str) -> str:
+    """A moment as people read it, `2026-10-25T00:30:00Z`."""
+    return moment.partition(".")[0].removesuffix("Z") + "Z" if moment else moment

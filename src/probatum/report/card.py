@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from probatum.core.moments import to_the_second
 from probatum.core.protocol import SCORED_FORMS
 from probatum.core.records import Estimate
 from probatum.core.run import Run, TaskRun
@@ -118,7 +119,7 @@ def make_card(
     sections["Validity"] = {
         "contamination audit": contamination or f"{UNKNOWN}: not made",
         "extraction audit": "made" if audits else f"{UNKNOWN}: not made",
-        "execution date": f"{_known(run.created)} to {_known(run.updated)}",
+        "execution date": f"{_known(to_the_second(run.created))} to {_known(to_the_second(run.updated))}",
         "state": run.state.value,
         "invariants": f"INVALID: {'; '.join(broken)}" if broken else _unbroken(run),
         "known limits": "; ".join(_limits(run)) or UNKNOWN,

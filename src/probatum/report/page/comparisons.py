@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
+from probatum.core.moments import to_the_second
 from probatum.core.records import Estimate
 from probatum.core.run import Run
 from probatum.report.page.blocks import Block, Figure, Listing, Paragraph, Section, Table
@@ -126,7 +127,9 @@ def _blocks(comparison: Comparison, words: Words) -> Iterator[Block]:
     yield Table(
         caption=words("runs_caption"),
         columns=tuple(words(name) for name in ("letter", "run", "model", "updated")),
-        rows=tuple((each.letter, each.run, each.model, each.updated) for each in comparison.runs),
+        rows=tuple(
+            (each.letter, each.run, each.model, to_the_second(each.updated)) for each in comparison.runs
+        ),
     )
     names = [_name(pair, words) for pair in comparison.pairs]
     verdicts = (f"{name}: {pair.verdict}" for name, pair in zip(names, comparison.pairs, strict=True))

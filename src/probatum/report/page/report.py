@@ -8,7 +8,7 @@ from importlib.metadata import version
 from typing import Any, Final
 
 from probatum.core.errors import UsageError
-from probatum.core.moments import now
+from probatum.core.moments import now, to_the_second
 from probatum.core.run import Run, RunState
 from probatum.core.strictjson import strict_json
 from probatum.report.card import Card, make_card, shown_value
@@ -135,7 +135,7 @@ class Report:
             yield Paragraph(self.words("valid_run", run=run.id), "good")
         if run.state is not RunState.COMPLETE:
             yield Paragraph(self.words("state_note", run=run.id, state=run.state.value), "bad")
-        values = (run.id, run.state.value, run.created, run.updated)
+        values = (run.id, run.state.value, to_the_second(run.created), to_the_second(run.updated))
         yield Table(
             caption=self.words("run"),
             columns=tuple(self.words(name) for name in ("run", "state", "started", "updated")),
@@ -193,7 +193,7 @@ def make_report(
         ),
         words=spoken,
         examples=examples,
-        made=now(),
+        made=to_the_second(now()),
     )
 
 

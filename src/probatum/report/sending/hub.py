@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from probatum.core.errors import UsageError
+from probatum.core.moments import to_the_second
 from probatum.core.records import Estimate
 from probatum.core.run import TaskRun
 from probatum.report.card import make_card
@@ -135,7 +136,7 @@ def _entries(run: EvaluatedRun) -> list[dict[str, Any]]:
                 task_id=task.task,
                 value=each.value,
                 dataset_revision=_revision(task),
-                date=run.record.updated,
+                date=to_the_second(run.record.updated),
                 notes=_note(task, each),
             )
         )
