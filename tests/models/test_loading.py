@@ -88,6 +88,13 @@ def test_a_wrong_name_is_told_with_the_nearest_and_with_what_exists(model, words
         assert word in str(raised.value)
 
 
+@pytest.mark.parametrize("provider", sorted(PROVIDERS))
+def test_a_provider_without_a_name_is_not_told_that_it_is_like_itself(provider):
+    with pytest.raises(UsageError, match=f"'{provider}/NAME'") as raised:
+        load_model(provider)
+    assert "did you mean" not in str(raised.value)
+
+
 @pytest.mark.parametrize("provider", ["constant", "random", "replay"])
 def test_a_provider_without_settings_says_so(provider):
     with pytest.raises(UsageError, match="has no setting 'thread'"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -504,3 +505,52 @@ def test_runs_whose_recipe_is_not_known_are_compared_by_digest_and_by_a_score_th
         compare(a, b)
     assert compare(a, b, score="correct").verdict == "B better"
     assert compare(a, c, score="correct").comparability is Comparability.REFUSED
+
+
+@pytest.mark.parametrize(("items", "shows"), [(2, False), (5, False), (6, True), (40, True)])
+def test_fewer_items_than_the_exact_test_needs_promise_no_effect(store, items, shows):
+    """McNemar's smallest p of n items is 2¹⁻ⁿ: 5 items cannot get below 0.05, whatever t says of them."""
+    a = bits(("10" * items)[:items])
+    b = {name: (1 - score if name == "i0" else score) for name, score in a.items()}
+    (pair,) = compare(stored_run(store, "a", a), stored_run(store, "b", b)).pairs
+    assert pair.decision is Decision.NOT_SHOWN
+    assert (pair.detectable is not None) is shows
+    if shows:
+        assert 0 < pair.detectable <= 1
+        assert "would have been seen" in pair.verdict
+    else:
+        assert pair.verdict == (
+            f"no difference shown: too few items to show any: {items}, and the test needs 6 even if all differ"
+        )
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from([0.0, 1.0]), st.sampled_from([0.0, 1.0])), min_size=1, max_size=12))
+def test_no_effect_of_rates_above_100_points_is_ever_named(tmp_path_factory, scores):
+    with open_store(f"sqlite:///{tmp_path_factory.mktemp('few') / 's.db'}") as opened:
+        runs = [
+            stored_run(opened, name, {f"i{place}": each[side] for place, each in enumerate(scores)})
+            for side, name in enumerate("ab")
+        ]
+        (pair,) = compare(*runs).pairs
+    assert pair.detectable is None or 0 < pair.detectable <= 1
+    named = re.findall(r"above ([\d.]+) points", pair.verdict)
+    assert all(float(points) <= 100 for points in named)
+
+
+def test_what_would_have_been_seen_holds_for_the_test_as_it_is_corrected(store):
+    """Of many comparisons Holm asks more of each; an effect that one alone would show is not promised."""
+    random_ = random.Random(7)
+    a = {f"i{n}": float(random_.random() < 0.5) for n in range(200)}
+    others = [
+        {name: (1 - score if random_.random() < 0.1 else score) for name, score in a.items()}
+        for _ in range(5)
+    ]
+    first = stored_run(store, "a", a)
+    runs = [stored_run(store, f"b{place}", one) for place, one in enumerate(others)]
+    (alone,) = compare(first, runs[0]).pairs
+    many = compare(first, *runs).pairs
+    assert many[0].detectable == detectable_effect(alone.contrast.estimate, 1 - 0.05 / 5)
+    assert many[0].detectable > 1.15 * alone.detectable
+    assert shown(many[0].detectable, rates=True) in many[0].verdict
+    assert many[0].contrast.estimate == alone.contrast.estimate

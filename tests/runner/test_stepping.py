@@ -82,6 +82,14 @@ def test_another_scorer_explains_what_it_explains_and_the_model_is_asked_nothing
     assert path.notes == ()
 
 
+def test_a_change_of_rates_is_never_said_to_be_beyond_one(store, data):
+    lenient = sums_task(scorer=Lenient())
+    path = walked(run(store, data, limit=2), run(store, data, task=lenient, limit=2), lenient)
+    assert changes(path)[RULES][1] == 1  # of two items one: t with one degree of freedom knows no limit
+    (stage,) = path.stages[1:]
+    assert (stage.low, stage.high) == (-1.0, 1.0)
+
+
 def test_a_scorer_and_other_answers_are_told_apart(store, data):
     lenient = sums_task(scorer=Lenient())
 

@@ -48,10 +48,10 @@ def load_model(model: str, settings: Mapping[str, object] | None = None) -> Mode
     provider, slash, name = model.partition("/")
     if not slash or not provider:
         known = provider_names()
-        likely = provider if provider in known else "PROVIDER"
+        likely, hint = (provider, "") if provider in known else ("PROVIDER", nearest(provider, known))
         raise UsageError(
             f"model {model!r} must be named PROVIDER/NAME, such as '{likely}/NAME' or "
-            f"'llamacpp/gemma-3-270m'{nearest(provider, known)} (providers: {', '.join(known)})"
+            f"'llamacpp/gemma-3-270m'{hint} (providers: {', '.join(known)})"
         )
     factory = _factory(provider)
     if not name.strip():

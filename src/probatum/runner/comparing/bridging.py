@@ -17,7 +17,7 @@ from probatum.core.comparability import Comparability, comparability
 from probatum.core.errors import UsageError
 from probatum.core.records import Estimate, Identity
 from probatum.runner.comparing.pairing import Floats, Scores, load_scores, pair
-from probatum.runner.comparing.pairs import Bridge, Contrast, detectable_effect
+from probatum.runner.comparing.pairs import Bridge, Contrast
 from probatum.runner.comparing.protocols import protocol_differences
 from probatum.runner.result import EvaluatedRun
 from probatum.stats.quantiles import t_quantile
@@ -98,7 +98,7 @@ def _named(scores: Scores) -> str:
     return f"{model.provider}/{model.name}"
 
 
-def bridged(a: Scores, b: Scores, ends: Ends, level: float) -> tuple[Contrast, float | None, Bridge]:
+def bridged(a: Scores, b: Scores, ends: Ends, level: float) -> tuple[Contrast, Bridge]:
     """B - A less what the protocols differ by, with the uncertainty of both.
 
     The variance is that of the influence of each item on both means together, summed over clusters: the items
@@ -166,7 +166,7 @@ def bridged(a: Scores, b: Scores, ends: Ends, level: float) -> tuple[Contrast, f
         ),
         notes=tuple(_notes(a, b, ends, len(whole.ids), inside)),
     )
-    return contrast, detectable_effect(estimate, level), found
+    return contrast, found
 
 
 def _notes(a: Scores, b: Scores, ends: Ends, items: int, inside: Floats) -> list[str]:

@@ -265,14 +265,14 @@ def _compared(
         return replace(found, verdict=f"{Decision.CANNOT}: no item of both runs has a score"), paired
     if wanted.bridge is not None:
         ends = load_ends(left, right, wanted.bridge, answered=wanted.answered)
-        contrast, detectable, joined = bridged(left, right, ends, wanted.level)
-        return replace(found, contrast=contrast, detectable=detectable, bridge=joined), paired
+        contrast, joined = bridged(left, right, ends, wanted.level)
+        return replace(found, contrast=contrast, bridge=joined), paired
     if kind is Comparability.REFUSED and not wanted.anyway:
         worst = next(each for each in differences if each.kind is kind)
         return replace(found, verdict=f"{Decision.CANNOT}: {worst.meaning} ({worst.field})"), paired
-    contrast, detectable, strata = compare_pair(left, paired, wanted.level)
+    contrast, strata = compare_pair(left, paired, wanted.level)
     slicings = slice_pair(left, paired, wanted.labels, wanted.level)
-    return replace(found, contrast=contrast, detectable=detectable, strata=strata, slicings=slicings), paired
+    return replace(found, contrast=contrast, strata=strata, slicings=slicings), paired
 
 
 def _lettered(reason: str, a: str, b: str) -> str:
@@ -328,9 +328,12 @@ def _all_comparable(loaded: Sequence[tuple[str, Scores]]) -> Comparability:
 
 def _decided(pairs: Sequence[PairComparison], level: float) -> tuple[PairComparison, ...]:
     """All pairs with their verdicts, their p-values corrected for each other."""
-    corrected = iter(adjusted([each.contrast for each in pairs if each.contrast is not None]))
+    contrasts = [each.contrast for each in pairs if each.contrast is not None]
+    corrected = iter(adjusted(contrasts))
     return tuple(
-        each if each.contrast is None else decide(replace(each, contrast=next(corrected)), level)
+        each
+        if each.contrast is None
+        else decide(replace(each, contrast=next(corrected)), level, len(contrasts))
         for each in pairs
     )
 

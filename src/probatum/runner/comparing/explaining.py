@@ -24,7 +24,7 @@ from probatum.runner.comparing.naming import letter
 from probatum.runner.comparing.pairing import Scores, load_scores
 from probatum.runner.comparing.parting import Parting, parting_of, traces_of
 from probatum.runner.comparing.protocols import asks_conversations, made_elsewhere, protocol_differences
-from probatum.runner.comparing.stepping import Pair, Path, Stage, walk
+from probatum.runner.comparing.stepping import Pair, Path, Stage, walk, within
 from probatum.runner.result import EvaluatedRun
 
 __all__ = ["Explanation", "Parting", "Path", "Share", "Stage", "Step", "explain"]
@@ -212,13 +212,16 @@ def _shares(
             continue
         part = (b - a) * chosen
         found = stats.mean_interval(part, clusters=clusters, level=level)
+        low, high = within(
+            found.low, found.high, rates=bool(((a >= 0) & (a <= 1) & (b >= 0) & (b <= 1)).all())
+        )
         shares.append(
             Share(
                 of=parting.value,
                 items=int(chosen.sum()),
                 value=float(part.mean()),
-                low=found.low,
-                high=found.high,
+                low=low,
+                high=high,
             )
         )
     return shares, []

@@ -29,6 +29,7 @@ __all__ = [
     "contrast_of",
     "decide",
     "detectable_effect",
+    "fewest_units",
     "shown",
 ]
 
@@ -143,7 +144,8 @@ class PairComparison:
     missing: Mapping[str, int]
     contrast: Contrast | None = None
     detectable: float | None = None
-    """The difference that this very design shows with a power of 80 %, from the observed variance."""
+    """The difference that this very design shows with a power of 80 %, from the observed variance and at the
+    level that Holm leaves; `None` where it can show none that is possible."""
     strata: tuple[Contrast, ...] = ()
     """The same within each stratum, corrected for their number."""
     slicings: tuple[Slicing, ...] = ()
@@ -203,10 +205,8 @@ class PairComparison:
         }
 
 
-def compare_pair(
-    scores: Scores, paired: Paired, level: float
-) -> tuple[Contrast, float | None, tuple[Contrast, ...]]:
-    """B - A over all paired items, the detectable effect, and B - A in each stratum.
+def compare_pair(scores: Scores, paired: Paired, level: float) -> tuple[Contrast, tuple[Contrast, ...]]:
+    """B - A over all paired items, and B - A in each stratum.
 
     Args:
         scores: of A; names of score and denominator are those of both.
@@ -219,7 +219,18 @@ def compare_pair(
     if len(names) > 1:
         labels = np.array([name or "" for name in paired.strata])
         strata = adjusted([contrast_of(name, paired, labels == name, scores, level) for name in names])
-    return _with_bounds(whole, paired), detectable_effect(whole.estimate, level), strata
+    return _with_bounds(whole, paired), strata
+
+
+def fewest_units(alpha: float) -> int:
+    """Independent units from which on an exact test can show a difference at all.
+
+    If B were better in every one of n units, the sign test and McNemar's would give p = 2¹⁻ⁿ.
+
+    >>> fewest_units(0.05), fewest_units(0.05 / 20)
+    (6, 10)
+    """
+    return math.ceil(1 + math.log2(1 / alpha) - _ROUNDING)
 
 
 def detectable_effect(estimate: Estimate, level: float) -> float | None:
@@ -232,6 +243,19 @@ def detectable_effect(estimate: Estimate, level: float) -> float | None:
         return None
     quantile = normal_quantile if estimate.df is None else (lambda share: t_quantile(estimate.df, share))
     return float(quantile((1 + level) / 2) + quantile(POWER)) * estimate.se
+
+
+def _detectable(pair: PairComparison, contrast: Contrast, level: float) -> float | None:
+    """The detectable effect where the test can show one, and where one of its size can be.
+
+    A t quantile does not know that an exact test of five items has no p below 0.06, nor that two rates differ
+    by 1 at most.
+    """
+    units = contrast.estimate.clusters or contrast.estimate.n
+    if pair.bridge is None and units < fewest_units(1 - level):
+        return None
+    found = detectable_effect(contrast.estimate, level)
+    return None if found is not None and contrast.estimate.bounds is not None and found > 1 else found
 
 
 def adjusted(contrasts: Sequence[Contrast]) -> tuple[Contrast, ...]:
@@ -338,11 +362,20 @@ def _with_bounds(contrast: Contrast, paired: Paired) -> Contrast:
     return replace(contrast, estimate=estimate)
 
 
-def decide(pair: PairComparison, level: float) -> PairComparison:
-    """The pair with its verdict, once its p-value is corrected for the others of the suite."""
+def decide(pair: PairComparison, level: float, comparisons: int = 1) -> PairComparison:
+    """The pair with its verdict, once its p-value is corrected for the others of the suite.
+
+    Args:
+        pair: with its contrast, if it has one.
+        level: of all comparisons together.
+        comparisons: how many there are. Holm holds the smallest of their p-values against (1 - level) /
+            comparisons, and so what is called detectable is shown at that.
+    """
     contrast = pair.contrast
     if contrast is None:
         return pair
+    each = 1 - (1 - level) / comparisons
+    pair = replace(pair, detectable=_detectable(pair, contrast, each))
     value, p, bounds = contrast.estimate.value, contrast.p_adjusted, contrast.estimate.bounds
     marked = f"{Comparability.REFUSED}, and compared anyway: " if pair.anyway else ""
     if pair.bridge is not None:
@@ -350,7 +383,7 @@ def decide(pair: PairComparison, level: float) -> PairComparison:
     if value is None or p is None:
         return replace(pair, verdict=f"{marked}{Decision.CANNOT}: the test is undefined")
     if not value or p > 1 - level + _ROUNDING:
-        words = _not_shown(pair, contrast, rates=bounds is not None)
+        words = _not_shown(pair, contrast, each)
         return replace(pair, decision=Decision.NOT_SHOWN, verdict=marked + words)
     upward = (value > 0) == pair.higher_is_better
     words = f"{pair.b if upward else pair.a} better"
@@ -359,16 +392,28 @@ def decide(pair: PairComparison, level: float) -> PairComparison:
     return replace(pair, decision=Decision.B if upward else Decision.A, verdict=marked + words)
 
 
-def _not_shown(pair: PairComparison, contrast: Contrast, *, rates: bool) -> str:
-    """What would have been seen, or is ruled out."""
+def _not_shown(pair: PairComparison, contrast: Contrast, level: float) -> str:
+    """What would have been seen, or is ruled out; or that there is too little to see anything."""
+    estimate = contrast.estimate
+    rates = estimate.bounds is not None
     if pair.detectable is not None:
         return (
             f"{Decision.NOT_SHOWN}: effects above {shown(pair.detectable, rates=rates)} would have been seen"
         )
-    high = contrast.estimate.high
-    if high is None:
-        return f"{Decision.NOT_SHOWN}: this design can show none"
-    return f"{Decision.NOT_SHOWN}: effects above {shown(high, rates=rates)} are ruled out"
+    if not estimate.se and estimate.high is not None:
+        return f"{Decision.NOT_SHOWN}: effects above {shown(estimate.high, rates=rates)} are ruled out"
+    units, fewest = estimate.clusters or estimate.n, fewest_units(1 - level)
+    if pair.bridge is None and units < fewest:
+        what = "items" if units == estimate.n else "clusters of items"
+        return (
+            f"{Decision.NOT_SHOWN}: too few {what} to show any: {units}, and the test needs {fewest} even if "
+            "all differ"
+        )
+    if estimate.se:
+        return (
+            f"{Decision.NOT_SHOWN}: no effect is large enough for this design to show it with a power of 80%"
+        )
+    return f"{Decision.NOT_SHOWN}: this design can show none"
 
 
 def shown(value: float, *, rates: bool) -> str:

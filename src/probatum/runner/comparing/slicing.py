@@ -23,7 +23,7 @@ from probatum.core.errors import UsageError
 from probatum.core.records import Item
 from probatum.core.run import Sample
 from probatum.runner.comparing.pairing import Paired, Scores
-from probatum.runner.comparing.pairs import Slice, Slicing, adjusted, contrast_of
+from probatum.runner.comparing.pairs import Slice, Slicing, adjusted, contrast_of, fewest_units
 
 __all__ = ["Label", "Labels", "label_items", "slice_pair", "smallest_slice", "vary"]
 
@@ -255,10 +255,10 @@ def smallest_slice(units: Iterable[int], alpha: float) -> int:
     """
     sizes = list(units)
     for tested in range(1, len(sizes) + 1):
-        needed = math.ceil(1 + math.log2(tested / alpha) - 1e-12)
+        needed = fewest_units(alpha / tested)
         if sum(size >= needed for size in sizes) <= tested:
             return needed
-    return math.ceil(1 + math.log2(1 / alpha))
+    return fewest_units(alpha)
 
 
 def slice_pair(scores: Scores, paired: Paired, labels: Sequence[Labels], level: float) -> tuple[Slicing, ...]:

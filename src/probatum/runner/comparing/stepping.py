@@ -31,7 +31,7 @@ from probatum.runner.comparing.parting import Parting, Trace
 from probatum.runner.comparing.regrading import Rules, regraded, rules_of
 from probatum.scoring.tally import Denominator, units
 
-__all__ = ["Pair", "Path", "Stage", "walk"]
+__all__ = ["Pair", "Path", "Stage", "walk", "within"]
 
 _LEFT: Final = "read or graded otherwise, beyond what could be graded again"
 _CONTENT: Final = "another question under the same id"
@@ -193,7 +193,19 @@ class _Walking:
         weights = np.array([self._weight(item) for item, _, _ in counted])
         clusters = [self.pair.first.units[item].cluster for item, _, _ in counted]
         found = stats.mean_interval(changes * weights / weights.mean(), clusters=clusters, level=self.level)
-        return found.low, found.high
+        rates = all(0 <= value <= 1 for _, one, other in counted for value in (one, other))
+        return within(found.low, found.high, rates=rates)
+
+
+def within(low: float | None, high: float | None, *, rates: bool) -> tuple[float | None, float | None]:
+    """Limits of a change: of rates it is from -1 to 1, which t at few clusters does not know.
+
+    >>> within(-6.9, 5.9, rates=True), within(-6.9, None, rates=False)
+    ((-1.0, 1.0), (-6.9, None))
+    """
+    if not rates or low is None or high is None:
+        return low, high
+    return max(low, -1.0), min(high, 1.0)
 
 
 def _values(scores: Scores) -> dict[str, float | None]:
