@@ -11,7 +11,7 @@ import pytest
 import probatum as pb
 from probatum.core.errors import UsageError
 from probatum.core.protocol import Source
-from probatum.core.records import Item, Response
+from probatum.core.records import Finish, Item, Response
 from probatum.models import Capabilities
 from probatum.prompting import OptionsPrompt, TextPrompt
 from probatum.runner.validation import validate
@@ -178,6 +178,52 @@ def test_a_limit_says_how_many_strata_it_reaches(tmp_path, store):
     assert "the first 2 of 3 items (of 1 of its 2 strata): not a random sample of the benchmark" in notes
 
 
+def shown_choice_task():
+    letters = OptionsPrompt(
+        template=LISTED, continuation=" {{ label }}", shot_template=LISTED + " {{ target }}"
+    )
+    return replace(choice_task(), letters=letters, shot_source=Source(local=("choices.jsonl",)))
+
+
+@pytest.mark.parametrize(("compat", "shots", "cut"), [(None, 1, 0), ("lm_eval", 2, 5)])
+def test_a_prompt_that_is_too_long_loses_shots_or_under_compat_its_beginning(
+    tmp_path, store, compat, shots, cut
+):
+    """lm-eval drops no shot: it cuts tokens from the left, and says nothing; here both are said."""
+
+    def cutting(request):
+        lost = 5 if request.scoring.overflow == "left_bare" and request.prompt.count("Answer:") == 3 else 0
+        return replace(likes(request), cut_tokens=lost)
+
+    asking = FakeModel(
+        reply=cutting,
+        capabilities=Capabilities(score=True, context_tokens=30),
+        tokens=lambda prompt: 12 * prompt.count("Answer:"),
+    )
+    options = {"store": store, "data_directory": write(tmp_path), "shots": 2, "compat": compat}
+    run = pb.evaluate(shown_choice_task(), model=asking, **options)
+    assert {request.prompt.count("Answer:") for request in asking.asked} == {shots + 1}
+    told = [note for note in run.record.tasks[0].summary["notes"] if "the context is too small" in note]
+    if cut:
+        note = "3 samples were asked with a prompt that was cut from the left, by up to 5 tokens, because"
+        assert told == [f"{note} the context is too small"]
+    else:
+        assert told == ["3 items were asked with fewer than 2 shots, because the context is too small"]
+
+
+def test_why_a_model_fails_stands_beside_the_score(tmp_path, store):
+    def failing(request):
+        if request.item_id == "3":
+            return likes(request)
+        reason = "a logit is NaN" if request.item_id == "1" else "token 912 is unknown"
+        return Response(request="", finish=Finish.MODEL_ERROR, reason=reason)
+
+    asking = FakeModel(reply=failing, capabilities=Capabilities(score=True))
+    run = pb.evaluate(choice_task(), model=asking, store=store, data_directory=write(tmp_path))
+    notes = run.record.tasks[0].summary["notes"]
+    assert "model_error 2: a logit is NaN (1, and 1 other reasons)" in notes
+
+
 @pytest.mark.parametrize(
     ("choices", "words"),
     [
@@ -185,7 +231,7 @@ def test_a_limit_says_how_many_strata_it_reaches(tmp_path, store):
         ({"max_tokens": 5}, "means nothing where letters are scored"),
         ({"samples": 2}, "2 samples of a likelihood are all the same"),
         ({"system": "Be brief."}, "is asked as letters here"),
-        ({"form": "text"}, "can be asked as letters and continuations and chat"),
+        ({"form": "text"}, "has no form 'text': it can be asked as letters and continuations and chat;"),
         ({"form": "chat", "compat": "lm_eval"}, "is of likelihoods"),
     ],
 )

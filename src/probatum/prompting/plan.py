@@ -33,7 +33,8 @@ def plan_item(
 
     `fits` says whether a rendered prompt has room in the model's context together with its answer, or
     with the continuation that is scored. Whole shots are dropped until it does; a question that does not
-    fit alone is asked as it is, and the backend answers that it does not fit.
+    fit alone is asked as it is, and the backend answers that it does not fit. Where the rules of scoring cut
+    what is too long from the left (lm-eval's do), no shot is dropped: the backend cuts.
 
     Raises:
         UsageError: the task has no prompt of this form, or too few shots.
@@ -49,11 +50,15 @@ def plan_item(
     asking = _Asking(protocol, prompt, item)
     first = asking.requests(shots, 0)
     dropped = 0
-    while shots and not all(fits(request.prompt, request.continuation) for request in first):
+    while shots and not all(_is_cut(one) or fits(one.prompt, one.continuation) for one in first):
         shots, dropped = shots[:-1], dropped + 1
         first = asking.requests(shots, 0)
     others = (asking.requests(shots, sample) for sample in range(1, protocol.samples))
     return Plan(item, (first, *others), tuple(shot.id for shot in shots), dropped)
+
+
+def _is_cut(request: Request) -> bool:
+    return request.continuation is not None and request.scoring.overflow != "refuse"
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import Protocol as Interface
 
 from probatum.core.canonical import digest_json
 from probatum.core.errors import ConsentError, Interrupted, UsageError
-from probatum.core.protocol import ProgramScorer, Protocol
+from probatum.core.protocol import SCORED_FORMS, ProgramScorer, Protocol
 from probatum.core.records import Item
 from probatum.core.run import Run, RunState, TaskRun
 from probatum.core.status import Status
@@ -27,6 +27,7 @@ from probatum.runner.emptiness import emptiness, generations
 from probatum.runner.environment import environment, now
 from probatum.runner.gold import GoldCheck
 from probatum.runner.isolation import LazySandbox, consent_message
+from probatum.runner.likelihood_notes import likelihood_notes
 from probatum.runner.noise import NoiseFloor, noise_floor
 from probatum.runner.options import Options, check_names
 from probatum.runner.pipeline import Pipeline, Work
@@ -277,6 +278,9 @@ class Evaluation:
         if one.protocol.rotate or one.protocol.form == "letters":  # continuations show no option a place
             places = position_table(self.store.samples(run.id, task.name))
         leaning = None if places is None else places.note()
+        of_texts = []
+        if one.protocol.form in SCORED_FORMS:
+            of_texts = likelihood_notes(self.store.samples(run.id, task.name))
         estimates = [
             asdict(estimate)
             for metric in (
@@ -301,6 +305,7 @@ class Evaluation:
                 "positions": [] if places is None else places.plain(),
                 "notes": [
                     *(note for note in (empty, leaning, changed) if note),
+                    *of_texts,
                     *_notes(record, one),
                     *known.notes(),
                 ],

@@ -206,8 +206,15 @@ def _form(task: Task, model: Model, options: Options) -> Form:
         }
         hint = hints.get(asked, "it gives no log-probabilities of a given text")
         raise UsageError(f"model {model.identity.name!r} cannot be asked in the form {asked!r}: {hint}")
-    for form in (asked,) if asked is not None else task.forms:
-        if can[form] and task.prompt(form) is not None:
+    if asked is not None:
+        if task.prompt(asked) is not None:
+            return asked
+        raise UsageError(
+            f"task {task.name!r} has no form {asked!r}: it can be asked as "
+            f"{' and '.join(task.forms) or 'nothing'}; use one of these, or leave --form out"
+        )
+    for form in task.forms:
+        if can[form]:
             return form
     raise UsageError(
         f"task {task.name!r} can be asked as {' and '.join(task.forms) or 'nothing'}, and model "
