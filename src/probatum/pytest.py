@@ -114,7 +114,9 @@ class Evaluation:
         told = "; ".join(f"{task.task}: {task.verdict.value}, {task.reason}" for task in found.tasks)
         for task in found.tasks:
             numbers = f"{_number(task.difference)} [{_number(task.low)}, {_number(task.high)}]"
-            self.properties.append((f"probatum {task.task} drop", f"{numbers} max_drop {max_drop:g}"))
+            self.properties.append(
+                (f"probatum {task.task} run - baseline", f"{numbers} max_drop {max_drop:g}")
+            )
         if found.verdict.value == "fail":
             _fail(told)
         if found.verdict.value != "pass":

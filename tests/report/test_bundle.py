@@ -8,6 +8,7 @@ import io
 import json
 import zipfile
 from dataclasses import replace
+from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -21,8 +22,11 @@ from probatum.core.status import Status
 from probatum.core.strictjson import strict_text
 from probatum.report import archive as archives
 from probatum.report.bundle import FORMAT, manifest_text, write_bundle, write_samples
+from probatum.report.card import make_card
 from probatum.report.redaction import redacted_sample, text_digest
+from probatum.report.sending import hub_text
 from probatum.report.verification import verify_bundle
+from probatum.runner import EvaluatedRun
 from probatum.store import open_store
 from tests.runner.stored import stored_run
 from tests.store.rows import json_objects, outcomes, requests, responses_to
@@ -217,6 +221,50 @@ def test_a_redacted_bundle_has_digests_for_texts_and_keeps_the_digests_of_record
     assert b"own words" not in everything
     table = pq.read_table(io.BytesIO(files["samples.parquet"])).to_pylist()
     assert {row["text"] for row in table} == {text_digest(SECRET)}
+
+
+PLACES = ("/home/zoebell/own", "/home/zoebell/own/task.toml", "/mnt/zoebell", "/srv/zoebell/adapter.gguf")
+
+
+@pytest.fixture(scope="module")
+def placed(run):
+    """A run of a task file, of data and of settings that lie somewhere on a machine."""
+    folder, task_file, data, adapter = PLACES
+    origin = {
+        "kind": "local",
+        "location": folder,
+        "revision": None,
+        "files": [{"path": "rows.csv", "sha256": "0" * 64, "bytes": 3}],
+        "task_file": {"path": task_file, "sha256": "1" * 64, "imports": []},
+    }
+    options = {"data_directory": data, "settings": {"adapter": adapter, "mode": "/no_think", "n": 3}}
+    record = replace(
+        run.record, options=options, tasks=tuple(replace(task, origin=origin) for task in run.record.tasks)
+    )
+    return EvaluatedRun(record, run.store)
+
+
+def test_a_redacted_bundle_says_nothing_of_where_files_lay(placed, tmp_path):
+    write_bundle(tmp_path / "whole.zip", placed)
+    write_bundle(tmp_path / "redacted.zip", placed, redact=True)
+    whole, redacted = contents(tmp_path / "whole.zip"), contents(tmp_path / "redacted.zip")
+    assert b"/home/zoebell/own/task.toml" in whole["run.json"]
+    for name, content in redacted.items():
+        text = gzip.decompress(content) if name.endswith(".gz") else content
+        assert b"zoebell" not in text, name
+    (task,) = json.loads(redacted["run.json"])["tasks"]
+    assert task["origin"]["location"] == "…"
+    assert task["origin"]["task_file"] == {"path": "…/task.toml", "sha256": "1" * 64, "imports": []}
+    assert task["origin"]["files"] == placed.record.tasks[0].origin["files"]
+    assert task["recipe"] == json.loads(whole["run.json"])["tasks"][0]["recipe"]
+    options = json.loads(redacted["run.json"])["options"]
+    assert options["settings"] == {"adapter": "…/adapter.gguf", "mode": "/no_think", "n": 3}
+
+
+@pytest.mark.parametrize("redact", [False, True])
+def test_a_model_card_is_published_and_never_says_where_files_lay(placed, redact):
+    assert "/home/zoebell" in make_card(placed.record).markdown()
+    assert "zoebell" not in hub_text(placed, Path("MODEL.md"), redact=redact)
 
 
 WORD = "MARROW"

@@ -91,7 +91,7 @@ def test_claims_are_shown_refuted_or_undecided(tmp_path, filled):
         assert words in done.stdout
     cases = {case.get("name"): case for case in suite.iter("testcase")}
     (told,) = cases["test_worse"].iter("property")
-    assert told.get("name") == "probatum sums drop"
+    assert told.get("name") == "probatum sums run - baseline"
     assert told.get("value").endswith("max_drop 0.2")
 
 

@@ -79,7 +79,7 @@ def command(
 def _written(run: EvaluatedRun, output: Path, *, for_hub: bool, redact: bool) -> tuple[dict[str, Any], str]:
     """What `--json` prints of a written file, and the line for people."""
     if for_hub:
-        write_text(output, hub_text(run, output))
+        write_text(output, hub_text(run, output, redact=redact))
         return {"file": str(output), "run": run.id}, f"{output}: results of run {run.id} for a model card"
     if output.suffix != ".zip":
         count = write_samples(output, run.each_sample(), redact=redact)

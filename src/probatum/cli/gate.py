@@ -97,7 +97,7 @@ def command(
 
 
 def _print(found: Gate) -> None:
-    print_line(f"{found.verdict.value}: run {found.run} against baseline {found.baseline}")
+    print_line(f"{found.verdict.value}: run {found.run} (B) against baseline {found.baseline} (A)")
     for task in found.tasks:
         print_line(f"  {task.task}: {task.verdict.value}, {task.reason}")
         if task.difference is not None and task.low is not None and task.high is not None:
@@ -126,7 +126,8 @@ def junit(found: Gate) -> str:
         if task.verdict is not GateVerdict.PASS:
             kind = "failure" if task.verdict is GateVerdict.FAIL else "error"
             told = ET.SubElement(case, kind, type=task.verdict.value, message=_plain(task.reason))
-            told.text = _plain("\n".join(task.pair.notes)) or None
+            notes = ("A is the baseline, B the run", *task.pair.notes) if task.pair.notes else ()
+            told.text = _plain("\n".join(notes)) or None
         out = ET.SubElement(case, "system-out")
         out.text = f"difference {task.difference} low {task.low} high {task.high} max_drop {found.max_drop}"
     suites = ET.Element("testsuites")

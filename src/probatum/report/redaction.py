@@ -1,19 +1,27 @@
 """Samples without their texts: each is replaced by its SHA-256, so that equal texts can still be told.
 
-It does not hide what is short enough to be guessed: whoever suspects that an answer was "B" can check it.
+Of a run the folders of the machine go as well. What is short enough to be guessed is not hidden: whoever
+suspects that an answer was "B" can check it.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import PurePosixPath, PureWindowsPath
+from typing import Any, Final
 
 from probatum.core.canonical import digest_json
 from probatum.core.records import Execution, Item, Message, Outcome, Request, Response
 from probatum.core.run import Run, Sample, TaskRun
 
-__all__ = ["redacted_run", "redacted_sample", "text_digest"]
+__all__ = ["redacted_run", "redacted_sample", "text_digest", "without_places"]
+
+HIDDEN: Final = "…"
+"""Stands for the folders that a file lies in."""
+_URL: Final = re.compile(r"(file|sqlite[\w+]*):/{2,}(.*)", re.DOTALL)
 
 
 def text_digest(text: str) -> str:
@@ -41,8 +49,56 @@ def redacted_sample(sample: Sample) -> Sample:
 
 
 def redacted_run(run: Run) -> Run:
-    """The run without what its notes on gold answers quote of the data set."""
-    return replace(run, tasks=tuple(_task(task) for task in run.tasks))
+    """The run without what its notes on gold answers quote of the data set, and `without_places`."""
+    placeless = without_places(run)
+    return replace(placeless, tasks=tuple(_task(task) for task in placeless.tasks))
+
+
+def without_places(run: Run) -> Run:
+    """The run without the folders of the machine that made it: of data, task files and settings.
+
+    The names of the files stay, and so do their digests. The recipe and the model have no such place (a task
+    file is part of the one by its content, the file of weights of the other by its name and digest), and must
+    stay as they are: their digests are those of the run.
+    """
+    placed = ("data_directory", "settings")
+    return replace(
+        run,
+        options={name: _placeless(value) if name in placed else value for name, value in run.options.items()},
+        tasks=tuple(replace(task, origin=_placeless(task.origin)) for task in run.tasks),
+    )
+
+
+def hidden_place(text: str) -> str:
+    """A text that is an absolute path without its folders; any other text as it is.
+
+    What has no suffix is a folder, and loses its name: it may be that of a person. A text of one name after a
+    slash, such as `/no_think`, need not be a path.
+
+    >>> hidden_place("/home/ann/rows.csv"), hidden_place("/home/ann"), hidden_place("C:/data/a.toml")
+    ('…/rows.csv', '…', '…/a.toml')
+    >>> hidden_place("/no_think"), hidden_place("a/b.csv")
+    ('/no_think', 'a/b.csv')
+    """
+    url = _URL.fullmatch(text)
+    if url is not None:
+        return f"{url[1]}:///{hidden_place('/' + url[2])}"
+    for kind in (PurePosixPath, PureWindowsPath):
+        path = kind(text)
+        if path.is_absolute() and len(path.parts) > 2:  # noqa: PLR2004 - the root, and one name
+            return f"{HIDDEN}/{path.name}" if path.suffix else HIDDEN
+    return text
+
+
+def _placeless(value: Any) -> Any:
+    """JSON data with `hidden_place` of every text in it."""
+    if isinstance(value, str):
+        return hidden_place(value)
+    if isinstance(value, Mapping):
+        return {name: _placeless(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_placeless(part) for part in value]
+    return value
 
 
 def _task(task: TaskRun) -> TaskRun:

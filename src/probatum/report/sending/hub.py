@@ -17,6 +17,7 @@ from probatum.core.moments import to_the_second
 from probatum.core.records import Estimate
 from probatum.core.run import TaskRun
 from probatum.report.card import make_card
+from probatum.report.redaction import redacted_run, without_places
 from probatum.report.sending.figures import check_valid
 from probatum.runner import EvaluatedRun
 from probatum.runner.invariants import task_fields
@@ -28,13 +29,14 @@ EVAL_RESULTS: Final = ".eval_results"
 """The folder of a model's repository whose files have the second format."""
 
 
-def hub_text(run: EvaluatedRun, path: Path) -> str:
+def hub_text(run: EvaluatedRun, path: Path, *, redact: bool = False) -> str:
     """The text of a file for the hub.
 
     Args:
         run: with its store.
         path: says which: `.md` is a model card with the evaluation card as its text; `.yaml` in a folder
             `.eval_results` the second format; any other `.yaml` the metadata of a model card.
+        redact: hides what notes quote of the data set; the folders of this machine never stand in it.
 
     Raises:
         UsageError: another name, a run that is invalid, or nothing to tell.
@@ -50,7 +52,8 @@ def hub_text(run: EvaluatedRun, path: Path) -> str:
     metadata = yaml_dump(_model_index(run), sort_keys=False)
     if path.suffix != ".md":
         return metadata
-    return f"---\n{metadata}---\n\n{make_card(run.record, faults=run.faults).markdown()}"
+    record = redacted_run(run.record) if redact else without_places(run.record)
+    return f"---\n{metadata}---\n\n{make_card(record, faults=run.faults).markdown()}"
 
 
 def _model_index(run: EvaluatedRun) -> dict[str, Any]:
