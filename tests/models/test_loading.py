@@ -14,6 +14,7 @@ from msgspec import Meta
 from probatum.core.errors import ModelError, UsageError
 from probatum.core.records import Request
 from probatum.models import PROVIDERS, load_model
+from probatum.models.hf import HFSettings
 from probatum.models.loading import provider_names
 from probatum.models.settings import read_settings
 
@@ -65,6 +66,13 @@ def test_a_wrong_setting_is_named_with_its_value_and_what_is_possible(given, wor
     assert "\n" not in message
     for word in words:
         assert word in message
+
+
+def test_a_setting_that_is_a_choice_says_between_what():
+    with pytest.raises(
+        UsageError, match=r"dtype='int8' .*: expected one of auto, float32, bfloat16, float16$"
+    ):
+        read_settings("hf", {"dtype": "int8"}, HFSettings)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, fields
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -51,6 +51,8 @@ def read_settings(provider: str, given: Mapping[str, object], kind: type[Setting
             values[key] = msgspec.convert(value, hints[key], strict=False)
         except msgspec.ValidationError as error:
             problem = str(error).replace("`", "").removeprefix("Expected ")
+            if choices := _choices(hints[key]):
+                problem = f"one of {', '.join(choices)}"
             raise UsageError(
                 f"setting {key}={value!r} of provider {provider!r} cannot be used: expected {problem}"
             ) from None
@@ -61,3 +63,10 @@ def read_settings(provider: str, given: Mapping[str, object], kind: type[Setting
                 f"provider {provider!r} needs the setting {field.name!r}: give -M {field.name}=VALUE"
             )
     return kind(**values)
+
+
+def _choices(hint: object) -> list[str]:
+    """What a value may be, where the annotation lists it."""
+    if get_origin(hint) is Literal:
+        return [str(one) for one in get_args(hint)]
+    return [choice for part in get_args(hint) for choice in _choices(part)]

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 import transformers
+from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM
 
 from probatum.core.errors import ModelError
@@ -104,6 +105,23 @@ def without_a_layer(directory: Path) -> None:
     edited(directory / "config.json", num_hidden_layers=3)
 
 
+def with_fewer_layers(directory: Path) -> None:
+    edited(directory / "config.json", num_hidden_layers=1)
+
+
+def with_weights(directory: Path, change: Callable[[dict[str, torch.Tensor]], object]) -> None:
+    weights = load_file(directory / "model.safetensors")
+    change(weights)
+    save_file(weights, directory / "model.safetensors", metadata={"format": "pt"})
+
+
+def with_a_number_that_is_none(directory: Path) -> None:
+    def change(weights: dict[str, torch.Tensor]) -> None:
+        weights["model.layers.0.mlp.up_proj.weight"][0, 0] = float("nan")
+
+    with_weights(directory, change)
+
+
 def of_another_shape(directory: Path) -> None:
     edited(directory / "config.json", intermediate_size=32)
 
@@ -157,6 +175,8 @@ def quantised_elsewhere(directory: Path) -> None:
     ("change", "words"),
     [
         (without_a_layer, "'model.layers.2.input_layernorm.weight' is missing, 9 in all"),
+        (with_fewer_layers, "'model.layers.1.input_layernorm.weight' is one of 9; take both from one place"),
+        (with_a_number_that_is_none, "are NaN. Its weights are damaged"),
         (of_another_shape, "is (48, 64) rather than (48, 32), 6 in all"),
         (cut_short, "cannot load"),
         (a_pointer, "cannot load"),
@@ -182,6 +202,32 @@ def test_a_directory_that_is_no_model_is_refused_in_a_line(
     assert str(copied) in str(raised.value)
     assert "\n" not in str(raised.value)
     assert capfd.readouterr().err == ""
+
+
+def with_a_value_head(directory: Path) -> None:
+    with_weights(directory, lambda weights: weights.update({"v_head.summary.weight": torch.ones(1, 48)}))
+
+
+def zero_from_the_middle_on(directory: Path) -> None:
+    """What a full disk, or a machine that lost its power, leaves: the right length, and no error."""
+    weights = directory / "model.safetensors"
+    whole = weights.read_bytes()
+    weights.write_bytes(whole[: len(whole) // 2].ljust(len(whole), b"\0"))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (with_a_value_head, "are no part of the language model, such as 'v_head.summary.weight'"),
+        (zero_from_the_middle_on, "weight matrices of"),
+    ],
+)
+def test_weights_that_may_be_meant_so_are_told_of(change, words, copied, caplog):
+    assert scored(copied)
+    assert words not in caplog.text
+    change(copied)
+    scored(copied)
+    assert words in caplog.text
 
 
 def test_a_model_of_encoder_and_decoder_is_refused(copied):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import logging
+import re
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -35,6 +36,11 @@ from probatum.models.threads import available_cores
 __all__ = ["HFModel", "open_model"]
 
 Computed = TypeVar("Computed")
+
+_log = logging.getLogger("probatum.models.hf")
+
+NUMBERS: Final = re.compile(r"\d+")
+"""Layers and experts in the names of weights."""
 
 BLOCK: Final = 1024
 """Requests whose sequences become one tree."""
@@ -351,6 +357,10 @@ def _device(asked: str) -> str:
         raise UsageError(
             f"setting device={asked!r} of provider 'hf' is no device: give cpu, cuda, cuda:N or map"
         ) from None
+    if device.type == "meta":  # it has no numbers
+        raise UsageError(
+            f"setting device={asked!r} of provider 'hf' computes nothing: give cpu, cuda or cuda:N"
+        )
     if device.type == "cuda" and not torch.cuda.is_available():
         raise UsageError(
             f"setting device={asked!r} of provider 'hf': torch finds no GPU here; give device=cpu"
@@ -398,7 +408,44 @@ def _load(files: ModelFiles, settings: HFSettings, device: str, dtype: torch.dty
             f"weights of {directory!r} do not fit its config.json, and would be random: {first!r} is "
             f"{wrong[first]}, {len(wrong)} in all; take both from one place"
         )
+    _check_left(model, sorted(told["unexpected_keys"]), directory)
+    _check_zeros(model, directory)
     return model.eval().requires_grad_(requires_grad=False), tokenizer
+
+
+def _check_left(model: Any, left: list[str], directory: str) -> None:
+    """Weights of the file that are in no place of the network.
+
+    Heads for other tasks and towers for pictures are told of. A weight that has its like in another layer
+    says that the configuration knows fewer layers, or experts, than were trained.
+    """
+    config = model.config.get_text_config()
+    known = {NUMBERS.sub("*", name) for name, _ in model.named_parameters()}
+    beyond = [name for name in left if NUMBERS.sub("*", name) in known]
+    if beyond and not getattr(config, "num_nextn_predict_layers", None):  # those stand behind the last layer
+        raise ModelError(
+            f"weights of {directory!r} do not fit its config.json, and would be left out: {beyond[0]!r} is "
+            f"one of {len(beyond)}; take both from one place"
+        )
+    if left:
+        _log.warning(
+            "%d weights of %r are no part of the language model, such as %r", len(left), directory, left[0]
+        )
+
+
+def _check_zeros(model: Any, directory: str) -> None:
+    """Files that were cut short are often as long as they should be, and zero from some place on."""
+    matrices = [one for one in model.named_parameters() if one[1].ndim > 1 and not one[1].is_meta]
+    # The first row is looked at alone where it tells: weights are mapped, and need not be in memory yet.
+    empty = [name for name, weight in matrices if not weight[0].any() and not weight.any()]
+    if empty:
+        _log.warning(
+            "%d of %d weight matrices of %r hold nothing but zeros, such as %r: is the file whole?",
+            len(empty),
+            len(matrices),
+            directory,
+            empty[0],
+        )
 
 
 def _not_loaded(files: ModelFiles, error: Exception, *, trust: bool) -> ModelError:
@@ -442,7 +489,7 @@ def _context(model: Any, settings: HFSettings, name: str) -> int:
             f"give -M context_tokens={trained} or less"
         )
     if asked is None and trained is None:
-        logging.getLogger("probatum.models.hf").warning(
+        _log.warning(
             "model %r does not say how long its context is: %d tokens are taken", name, DEFAULT_CONTEXT
         )
     return asked or trained or DEFAULT_CONTEXT

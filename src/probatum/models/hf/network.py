@@ -259,6 +259,12 @@ class Network:
                 f"what {type(self.model).__name__} predicts hangs on tokens that come later (by {ahead:.2g} "
                 "nats): it is an encoder, and no model that continues text; give a causal language model"
             )
+        if any(bool(one.logprobs.isnan().any()) for one in plain):
+            raise ModelError(
+                f"model {self.model.name_or_path!r} computes no usable numbers in {self.model.dtype}: "
+                "log-probabilities of made-up tokens are NaN. Its weights are damaged, or too large for this "
+                "precision: take them anew, or give -M dtype=float32"
+            )
         return plain
 
     def _ahead(self, tokens: Tokens) -> float:
