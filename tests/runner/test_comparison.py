@@ -20,7 +20,16 @@ from probatum.core.errors import UsageError
 from probatum.core.records import Identity, Sampling
 from probatum.core.status import Status
 from probatum.core.strictjson import strict_text
-from probatum.runner.comparing import Decision, compare, explain, find_run, find_runs, leaderboards
+from probatum.runner.comparing import (
+    Decision,
+    GateVerdict,
+    compare,
+    explain,
+    find_run,
+    find_runs,
+    gate,
+    leaderboards,
+)
 from probatum.runner.comparing.naming import letter
 from probatum.runner.comparing.pairs import detectable_effect, shown
 from probatum.scoring.texts import Perplexity
@@ -129,7 +138,7 @@ def test_runs_without_a_common_item_cannot_be_compared_even_anyway(store):
     b = stored_run(store, "b", {"v": 1.0, "w": 0.0})
     for anyway in (False, True):
         found = compare(a, b, anyway=anyway)
-        assert found.verdict == "cannot be compared: no item of both runs has a score"
+        assert found.verdict == "cannot be compared: the runs have no item in common"
         assert found.comparability is Comparability.REFUSED
         assert not found.decided
         assert found.plain()["difference"] is None
@@ -554,3 +563,39 @@ def test_what_would_have_been_seen_holds_for_the_test_as_it_is_corrected(store):
     assert many[0].detectable > 1.15 * alone.detectable
     assert shown(many[0].detectable, rates=True) in many[0].verdict
     assert many[0].contrast.estimate == alone.contrast.estimate
+
+
+def test_a_gate_says_what_keeps_it_from_telling(store):
+    names = [f"i{n}" for n in range(40)]
+    right = dict.fromkeys(names, 1.0)
+    lost = {name: (Status.INFRA_ERROR if place < 8 else 1.0) for place, name in enumerate(names)}
+    clusters = {name: f"c{place % 5}" for place, name in enumerate(names)}
+    a = {name: float(place % 2) for place, name in enumerate(names)}
+    b = {name: float(place % 3 == 0) for place, name in enumerate(names)}
+    for baseline, run, labels, words in (
+        (right, lost, None, "the samples that are missing of 8 items could hide a drop of 0.1"),
+        (a, b, clusters, "the drop is too near 0.1 for 40 items to tell whether it is more"),
+        (a, b, None, "40 items cannot tell a drop of 0.1 from none; some "),
+    ):
+        pair = [
+            stored_run(store, f"{words}{n}", one, clusters=labels) for n, one in enumerate((baseline, run))
+        ]
+        (task,) = gate(pair[1], pair[0], 0.1).tasks
+        assert task.verdict is GateVerdict.CANNOT_TELL
+        assert words in task.reason
+        assert task.needed is None or (task.needed > 40) is ("would do" in task.reason)
+
+
+def test_other_numbers_of_samples_are_other_sampling_and_no_other_texts(store):
+    """The texts are the same ones, and so are the statuses: only how often each item was asked differs."""
+    one = stored_run(store, "a", {f"i{n}": 1.0 for n in range(12)})
+    other = stored_run(
+        store,
+        "b",
+        {f"i{n}": [1.0, 1.0, 0.0] for n in range(12)},
+        protocol=replace(PROTOCOL, samples=3),
+        text="another answer",
+    )
+    (found,) = explain(one, other)
+    assert [stage.name for stage in found.path.stages] == ["A", "asked with other sampling (samples)"]
+    assert {share.of for share in found.shares if share.items} == {"asked with other sampling"}

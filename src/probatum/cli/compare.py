@@ -8,7 +8,7 @@ import click
 from rich.cells import cell_len
 
 from probatum.cli.options import DEFAULT_STORE, json_option, store_option
-from probatum.cli.output import print_json, print_line
+from probatum.cli.output import print_json, print_line, printable
 from probatum.core.comparability import Comparability
 from probatum.core.moments import to_the_second
 from probatum.core.records import Estimate
@@ -23,6 +23,7 @@ from probatum.runner.comparing import (
     compare,
     find_run,
     find_runs,
+    items_said,
 )
 from probatum.store import open_store
 
@@ -123,7 +124,7 @@ def _say(marked: bool) -> Say:
 
 def _print_pair(pair: PairComparison, say: Say) -> None:
     say(f"{pair.task}, {pair.b} against {pair.a}: {pair.verdict}")
-    say(f"  {pair.comparability.value}; {pair.paired} items paired")
+    say(f"  {pair.comparability.value}; {items_said(pair.paired)} paired")
     for difference in pair.differences:
         sign = "!" if difference.kind is Comparability.REFUSED else "-"
         say(f"  {sign} {difference}")
@@ -146,7 +147,7 @@ def _print_contrast(pair: PairComparison, contrast: Contrast, say: Say) -> None:
     say(f"  {pair.score}: {means} [{estimate.denominator}]")
     say(f"  {pair.b} - {pair.a}: {_interval(estimate)}")
     say(
-        f"  {_p(contrast)} ({contrast.test}); {pair.b} higher on {contrast.wins} items, "
+        f"  {_p(contrast)} ({contrast.test}); {pair.b} higher on {items_said(contrast.wins)}, "
         f"lower on {contrast.losses}, the same on {contrast.ties}"
     )
     if pair.detectable is not None:
@@ -279,6 +280,7 @@ def _p(contrast: Contrast) -> str:
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    rows = [[printable(cell) for cell in cells] for cells in rows]
     widths = [max(map(cell_len, cells)) for cells in zip(*rows, strict=True)]
     for row in rows:
         cells = [cell + " " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)]

@@ -6,7 +6,7 @@ from probatum.runner.comparing.comparison import Comparison, compare
 from probatum.runner.comparing.explaining import Explanation, Parting, Path, Share, Stage, Step, explain
 from probatum.runner.comparing.gating import Gate, GateVerdict, gate
 from probatum.runner.comparing.leaderboard import Leaderboard, leaderboards
-from probatum.runner.comparing.naming import find_run, find_runs
+from probatum.runner.comparing.naming import find_run, find_runs, items_said
 from probatum.runner.comparing.pairs import Bridge, Contrast, Decision, PairComparison, Slice, Slicing
 from probatum.runner.comparing.ranking import Ranked, Ranking
 
@@ -34,5 +34,6 @@ __all__ = [
     "find_run",
     "find_runs",
     "gate",
+    "items_said",
     "leaderboards",
 ]

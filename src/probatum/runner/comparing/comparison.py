@@ -9,7 +9,7 @@ from typing import Any, Final
 from probatum.core.comparability import Comparability, comparability
 from probatum.core.errors import UsageError
 from probatum.runner.comparing.bridging import bridged, load_ends
-from probatum.runner.comparing.naming import letter
+from probatum.runner.comparing.naming import items_said, letter
 from probatum.runner.comparing.pairing import Paired, Scores, load_scores, pair
 from probatum.runner.comparing.pairs import Decision, PairComparison, adjusted, compare_pair, decide
 from probatum.runner.comparing.protocols import protocol_differences
@@ -262,7 +262,8 @@ def _compared(
     if faults and not wanted.anyway:
         return replace(found, verdict=f"{Decision.CANNOT}: {faults[0]}"), paired
     if not paired.ids:
-        return replace(found, verdict=f"{Decision.CANNOT}: no item of both runs has a score"), paired
+        why = "no item of both runs has a score" if paired.common else "the runs have no item in common"
+        return replace(found, verdict=f"{Decision.CANNOT}: {why}"), paired
     if wanted.bridge is not None:
         ends = load_ends(left, right, wanted.bridge, answered=wanted.answered)
         contrast, joined = bridged(left, right, ends, wanted.level)
@@ -284,14 +285,17 @@ def _notes(a: str, left: Scores, b: str, right: Scores, paired: Paired) -> list[
     notes = []
     for sign, names in ((a, paired.only_a), (b, paired.only_b)):
         if names:
-            notes.append(f"{len(names)} items are only in {sign}, and not compared: {_some(names)}")
+            verb = "is" if len(names) == 1 else "are"
+            notes.append(f"{items_said(len(names))} {verb} only in {sign}, and not compared: {_some(names)}")
     if paired.changed:
+        verb, plural = ("has", "is") if len(paired.changed) == 1 else ("have", "are")
         notes.append(
-            f"{len(paired.changed)} items have one id and two contents, and are not compared: "
+            f"{items_said(len(paired.changed))} {verb} one id and two contents, and {plural} not compared: "
             f"{_some(paired.changed)}"
         )
     notes += [
-        f"{_lettered(reason, a, b)} for {count} common items: in no difference, and in its bounds"
+        f"{_lettered(reason, a, b)} for {count} common {'item' if count == 1 else 'items'}: "
+        "in no difference, and in its bounds"
         for reason, count in paired.missing.items()
     ]
     for sign, scores in ((a, left), (b, right)):

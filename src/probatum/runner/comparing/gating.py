@@ -13,6 +13,7 @@ from probatum import stats
 from probatum.core.comparability import Comparability
 from probatum.core.errors import UsageError
 from probatum.runner.comparing.comparison import compare
+from probatum.runner.comparing.naming import items_said
 from probatum.runner.comparing.pairing import Floats, Paired, load_scores, pair
 from probatum.runner.comparing.pairs import PairComparison
 from probatum.runner.result import EvaluatedRun
@@ -155,9 +156,7 @@ def _gated(
     elif high is not None and high < -max_drop:
         verdict, reason = GateVerdict.FAIL, f"the drop is more than {max_drop:g}"
     else:
-        more = f"; some {needed:,} items of this kind would do" if needed else ""
-        verdict = GateVerdict.CANNOT_TELL
-        reason = f"{contrast.estimate.n} items cannot tell a drop of {max_drop:g} from none{more}"
+        verdict, reason = GateVerdict.CANNOT_TELL, _why(paired, high, max_drop, level, needed)
     if pair_.comparability is Comparability.REFUSED:
         reason += " (of runs that are not comparable)"
     return GatedTask(
@@ -171,6 +170,23 @@ def _gated(
         needed=needed,
         pair=pair_,
     )
+
+
+def _why(paired: Paired, high: float | None, max_drop: float, level: float, needed: int | None) -> str:
+    """What keeps the gate from telling: missing samples, a drop near the margin, or too few items."""
+    count = len(paired.ids)
+    if paired.missing:
+        alone = _lower_limit(paired.b - paired.a, _labels(paired.clusters), level)
+        if alone is not None and alone > -max_drop:
+            lost = items_said(sum(paired.missing.values()))
+            return (
+                f"the samples that are missing of {lost} could hide a drop of {max_drop:g}; more items "
+                "would not help"
+            )
+    if high is not None and (high < 0 or (needed is not None and needed <= count)):
+        return f"the drop is too near {max_drop:g} for {items_said(count)} to tell whether it is more"
+    more = f"; some {needed:,} items of this kind would do" if needed and needed > count else ""
+    return f"{items_said(count)} cannot tell a drop of {max_drop:g} from none{more}"
 
 
 def _undecided(pair_: PairComparison, reason: str) -> GatedTask:
@@ -189,12 +205,17 @@ def _undecided(pair_: PairComparison, reason: str) -> GatedTask:
 
 def _limits(paired: Paired, level: float) -> tuple[float | None, float | None]:
     """One-sided limits of the difference, with what is missing at its worst and at its best."""
-    clusters = None if len(set(paired.all_clusters)) == len(paired.all_clusters) else paired.all_clusters
+    clusters = _labels(paired.all_clusters)
     found = []
     for filled, sign in ((paired.worst, 1.0), (-paired.best, -1.0)):
         limit = _lower_limit(filled, clusters, level)
         found.append(None if limit is None else sign * limit)
     return found[0], found[1]
+
+
+def _labels(clusters: Sequence[str]) -> Sequence[str] | None:
+    """Labels of clusters, where one has more than one item."""
+    return None if len(set(clusters)) == len(clusters) else clusters
 
 
 def _lower_limit(differences: Floats, clusters: Sequence[str] | None, level: float) -> float | None:

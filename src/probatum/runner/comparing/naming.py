@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from probatum.core.run import Run
 from probatum.store import Store
 
-__all__ = ["find_run", "find_runs", "letter"]
+__all__ = ["find_run", "find_runs", "items_said", "letter"]
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -61,3 +61,12 @@ def _candidates(store: Store, name: str) -> list[Run]:
         run for run in store.runs() if name in (run.model.name, f"{run.model.provider}/{run.model.name}")
     ]
     return sorted(of_model, key=lambda run: run.updated, reverse=True) or [store.run(name)]
+
+
+def items_said(count: int) -> str:
+    """So many items, in words.
+
+    >>> items_said(1), items_said(1319)
+    ('1 item', '1,319 items')
+    """
+    return f"{count:,} item" if count == 1 else f"{count:,} items"

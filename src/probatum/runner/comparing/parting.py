@@ -55,7 +55,10 @@ def _trace(samples: Sequence[Sample]) -> Trace:
     outcomes = [sample.outcome for sample in samples]
     return Trace(
         content=samples[0].item.digest,
-        prompts=digest_json([[_shape(request.prompt), request.continuation] for request in asked]),
+        # each text once: asked five times instead of once, it is the same text, and other sampling
+        prompts=digest_json(
+            list(dict.fromkeys(digest_json([_shape(one.prompt), one.continuation]) for one in asked))
+        ),
         requests=digest_json([request.digest for request in asked]),
         responses=digest_json(
             [

@@ -329,17 +329,19 @@ def _why(pair: Pair, item: str) -> tuple[int, str]:
         return 0, _CONTENT
     if one.prompts != other.prompts:
         return 1, Parting.PROMPT + _fields(pair.recipe, "prompts differ")
-    return 2, Parting.SAMPLING + _fields(pair.recipe, "decoding differs")
+    return 2, Parting.SAMPLING + _fields(pair.recipe, "decoding differs", "the sample budgets differ")
 
 
-def _fields(recipe: Sequence[Difference], meaning: str) -> str:
-    named = [each.field for each in recipe if each.meaning.startswith(meaning)]
+def _fields(recipe: Sequence[Difference], *meanings: str) -> str:
+    named = [each.field for each in recipe if each.meaning.startswith(meanings)]
     return f" ({', '.join(dict.fromkeys(named))})" if named else ""
 
 
 def _became(one: Counter[Status], other: Counter[Status]) -> tuple[int, str]:
-    if one[Status.TRUNCATED] != other[Status.TRUNCATED]:
+    samples, others = one.total(), other.total()  # shares, since the two may differ in samples an item
+    differ = [status for status in one | other if one[status] * others != other[status] * samples]
+    if Status.TRUNCATED in differ:
         return 1, "truncated in one run"
-    if one == other:
+    if not differ:
         return 3, "" if set(one) <= {Status.SCORED} else "the same status"
     return 2, "another status"
