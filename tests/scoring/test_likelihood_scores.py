@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
+import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -145,6 +147,34 @@ def test_domains_are_reported_apart_and_their_mean_counts_each_the_same():
     assert x == pytest.approx(1.1 / math.log(2))
     assert found["bits per byte (mean of domains)"].value == pytest.approx((x + y) / 2)
     assert found["bits per byte (mean of domains)"].low < (x + y) / 2
+
+
+def one_byte(item_id, nll, stratum):
+    scores = {"nll": nll, "tokens": 1.0, "words": 1.0, "bytes": 1.0, "greedy": 0.0}
+    return Mark(item_id, 0, Status.SCORED, scores, None, stratum)
+
+
+def test_the_mean_of_domains_knows_its_error_no_better_than_they_do():
+    """Domains of two and of three documents: by hand, Satterthwaite's degrees of freedom, and no normal."""
+    losses = {"x": (1.0, 1.5), "y": (2.0, 2.1, 2.5)}
+    marks = [one_byte(f"{name}{n}", nll, name) for name, each in losses.items() for n, nll in enumerate(each)]
+    found = {one.name: one for one in Perplexity().estimate(marks, sums_task(), 0.95)}
+    mean = found["bits per byte (mean of domains)"]
+    variances = {name: np.var(each, ddof=1) / len(each) for name, each in losses.items()}  # equal lengths
+    spread = sum(variances.values())
+    df = spread**2 / sum(each**2 / (len(losses[name]) - 1) for name, each in variances.items())
+    assert mean.method == "fixed domains, Satterthwaite t"
+    assert mean.df == pytest.approx(df)
+    assert mean.se == pytest.approx(math.sqrt(spread) / 2 / math.log(2))
+    half = scipy.stats.t.ppf(0.975, df) * mean.se
+    assert mean.high == pytest.approx(mean.value + half)
+    assert mean.low == pytest.approx(max(0.0, mean.value - half))
+
+
+def test_the_mean_of_domains_is_never_below_zero_bits():
+    marks = [one_byte(f"{name}{n}", nll, name) for name in "xy" for n, nll in enumerate((0.01, 5.0))]
+    found = {one.name: one for one in Perplexity().estimate(marks, sums_task(), 0.95)}
+    assert found["bits per byte (mean of domains)"].low == 0
 
 
 def mark(item_id, score, stratum, chance=0.25):

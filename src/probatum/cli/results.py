@@ -10,6 +10,7 @@ from probatum.cli.options import DEFAULT_STORE, json_option, store_option
 from probatum.cli.output import print_json
 from probatum.cli.tables import console, print_run, print_table
 from probatum.core.errors import UsageError
+from probatum.core.figures import figure
 from probatum.core.moments import to_the_second
 from probatum.runner import EvaluatedRun
 from probatum.runner.comparing import Leaderboard, Ranked, find_run, leaderboards
@@ -87,7 +88,7 @@ def _alone(runs: Sequence[EvaluatedRun], run: str, task: str) -> str:
     record = next(one.record for one in runs if one.id == run)
     estimates = next((task_estimates(one) for one in record.tasks if one.task == task), ())
     first = next((one for one in estimates if one.value is not None), None)
-    return "-" if first is None or first.value is None else f"{first.name} {first.value:.4f}"
+    return "-" if first is None or first.value is None else f"{first.name} {figure(first.value)}"
 
 
 def _headline(board: Leaderboard) -> str:
@@ -121,8 +122,8 @@ def _print_runs(runs: Sequence[EvaluatedRun]) -> None:
             if estimate is not None and estimate.value is not None:
                 interval = "-"
                 if estimate.low is not None and estimate.high is not None:
-                    interval = f"[{estimate.low:.4f}, {estimate.high:.4f}]"
-                cells = [str(estimate.n), f"{estimate.name} {estimate.value:.4f}", interval]
+                    interval = f"[{figure(estimate.low)}, {figure(estimate.high)}]"
+                cells = [str(estimate.n), f"{estimate.name} {figure(estimate.value)}", interval]
             rows.append([*first, task.task, *cells])
     columns = ("run", "updated", "state", "model", "task", "n", "value", "interval")
     print_table(console(), columns, rows, right=("n",))

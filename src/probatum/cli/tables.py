@@ -11,6 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from probatum.cli.output import printable
+from probatum.core.figures import figure
 from probatum.core.records import Estimate
 from probatum.core.run import RunState
 from probatum.runner import EvaluatedRun, Progress
@@ -108,10 +109,10 @@ def print_table(
 def _cells(estimate: Estimate) -> list[str]:
     interval, method = "-", estimate.method
     if estimate.low is not None and estimate.high is not None:
-        interval = f"[{estimate.low:.4f}, {estimate.high:.4f}]"
+        interval = f"[{figure(estimate.low)}, {figure(estimate.high)}]"
         method += f" {100 * estimate.level:g}%"
     elif estimate.se is not None:
-        interval = f"± {estimate.se:.4f} (s.e.)"
+        interval = f"± {figure(estimate.se)} (s.e.)"
     bounds = "-" if estimate.bounds is None else f"{estimate.bounds[0]:.4f} … {estimate.bounds[1]:.4f}"
     chance = "-" if estimate.chance is None else f"{estimate.chance:.4f}"
     if estimate.p_chance is not None:
@@ -119,7 +120,7 @@ def _cells(estimate: Estimate) -> list[str]:
     return [
         estimate.name,
         str(estimate.n),
-        "cannot tell" if estimate.value is None else f"{estimate.value:.4f}",
+        "cannot tell" if estimate.value is None else figure(estimate.value),
         interval,
         method,
         f"{estimate.coverage:.4f}",

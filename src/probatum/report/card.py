@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from probatum.core.figures import figure
 from probatum.core.moments import to_the_second
 from probatum.core.protocol import SCORED_FORMS
 from probatum.core.records import Estimate
@@ -255,11 +256,11 @@ def _effect(estimate: Estimate) -> str:
         return f"undefined ({'; '.join(estimate.warnings)})"
     low, high = estimate.low, estimate.high
     if low is not None and high is not None:
-        interval = f"{100 * estimate.level:g}% interval [{low:.4f}, {high:.4f}]"
+        interval = f"{100 * estimate.level:g}% interval [{figure(low)}, {figure(high)}]"
     else:
-        interval = "no interval" if estimate.se is None else f"standard error {estimate.se:.4f}"
+        interval = "no interval" if estimate.se is None else f"standard error {figure(estimate.se)}"
     parts = [
-        f"{estimate.value:.4f}",
+        figure(estimate.value),
         f"{interval} ({estimate.method})",
         f"n {estimate.n}",
         f"coverage {estimate.coverage:.4f}",

@@ -6,6 +6,7 @@ import html
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from probatum.core.figures import figure
 from probatum.core.records import Estimate
 from probatum.core.run import Run
 
@@ -55,13 +56,13 @@ def run_html(
 def _row(task: str, estimate: Estimate) -> str:
     interval = "-"
     if estimate.low is not None and estimate.high is not None:
-        interval = f"[{estimate.low:.4f}, {estimate.high:.4f}] {100 * estimate.level:g}%"
+        interval = f"[{figure(estimate.low)}, {figure(estimate.high)}] {100 * estimate.level:g}%"
     bounds = "-" if estimate.bounds is None else f"{estimate.bounds[0]:.4f} … {estimate.bounds[1]:.4f}"
     cells = (
         task,
         f"{estimate.name} [{estimate.denominator}]",
         str(estimate.n),
-        "cannot tell" if estimate.value is None else f"{estimate.value:.4f}",
+        "cannot tell" if estimate.value is None else figure(estimate.value),
         interval,
         estimate.method,
         f"{estimate.coverage:.4f}",

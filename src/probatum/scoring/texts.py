@@ -202,16 +202,30 @@ def _macro(parts: Sequence[Estimate], level: float, share: float) -> Estimate:
             warnings=("a domain of one document has no standard error",),
         )
     error = math.sqrt(math.fsum(each**2 for each in errors)) / len(parts)
-    low, high = stats.t_interval(mean, error, None, level)
+    df = _satterthwaite(parts)
+    low, high = stats.t_interval(mean, error, df, level)
     return Estimate(
         name=name,
         value=mean,
-        low=low,
+        low=max(low, 0.0),
         high=high,
         level=level,
-        method="fixed domains, normal",
+        method="fixed domains, normal" if df is None else "fixed domains, Satterthwaite t",
         n=sum(part.n for part in parts),
         se=error,
+        df=df,
         denominator="scored texts",
         coverage=share,
     )
+
+
+def _satterthwaite(parts: Sequence[Estimate]) -> float | None:
+    """Degrees of freedom of a sum of independent estimates (Satterthwaite 1946); `None` without any spread.
+
+    Domains of few documents know their own errors badly, and so does the mean of them.
+    """
+    shares = [((part.se or 0.0) ** 2, part.df) for part in parts]
+    spread = math.fsum(variance for variance, _ in shares)
+    if spread == 0 or any(df is None for _, df in shares):
+        return None
+    return 1 / math.fsum((variance / spread) ** 2 / df for variance, df in shares if df)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from probatum.core.errors import UsageError
+from probatum.core.figures import figure
 from probatum.core.moments import to_the_second
 from probatum.core.records import Estimate
 from probatum.core.run import TaskRun
@@ -148,7 +149,7 @@ def _entries(run: EvaluatedRun) -> list[dict[str, Any]]:
 
 
 def _note(task: TaskRun, each: Estimate) -> str:
-    interval = "" if each.low is None or each.high is None else f" [{each.low:.4f}, {each.high:.4f}]"
+    interval = "" if each.low is None or each.high is None else f" [{figure(each.low)}, {figure(each.high)}]"
     return (
         f"{each.name} [{each.denominator}], {100 * each.level:g}% interval{interval}, n {each.n}, coverage "
         f"{each.coverage:.4f}, protocol {task.protocol[:16]}, probatum"
