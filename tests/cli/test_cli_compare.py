@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import xml.etree.ElementTree as ET
+from contextlib import closing
 
 import pytest
 
@@ -129,6 +131,19 @@ def test_the_gate_passes_and_fails_what_is_shown_alone(probatum_here, gated, run
     assert words in done.stdout
     found = json.loads(probatum_here("gate", run, "--baseline", "base", "--max-drop", drop, "--json").stdout)
     assert found["verdict"] == {0: "pass", 1: "fail", 3: "cannot tell"}[status]
+
+
+def test_why_a_broken_run_scores_otherwise_is_no_question(probatum_here, gated, work):
+    sound = probatum_here("diff", "base", "few")
+    assert (sound.returncode, "INVALID" in sound.stdout) == (0, False)
+    with closing(sqlite3.connect(work / "probatum.db")) as connection, connection:
+        few = probatum_here("results", "few", "--json")
+        task = connection.execute("select id from tasks where run = ?", [json.loads(few.stdout)["run"]])
+        connection.execute("delete from outcomes where task = ? and item_id = 'i3'", task.fetchone())
+    broken = probatum_here("diff", "base", "few")
+    assert (broken.returncode, broken.stderr) == (3, "")
+    assert "  ! B is INVALID: 20 samples were planned, and 19 are kept" in broken.stdout
+    assert json.loads(probatum_here("diff", "base", "few", "--json").stdout)["tasks"][0]["valid"] is False
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import hashlib
 import io
 import json
 import zipfile
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from probatum.core.errors import UsageError
+from probatum.core.errors import StoreError, UsageError
 from probatum.core.records import Execution, ExecutionStatus, Item, Message, Outcome
 from probatum.core.run import Sample
 from probatum.core.status import Status
@@ -313,6 +315,24 @@ def test_samples_alone_are_written_by_the_name_of_the_file(run, tmp_path):
     with pytest.raises(UsageError, match="cannot be written"):
         write_samples(tmp_path / "no" / "s.jsonl", run.each_sample())
     assert sorted(one.name for one in tmp_path.iterdir()) == ["s.jsonl", "s.jsonl.gz", "s.parquet"]
+
+
+@pytest.mark.parametrize("name", ["s.parquet", "s.jsonl.gz", "s.jsonl", "s.zip"])
+def test_a_store_that_breaks_off_leaves_no_file_and_one_error(run, tmp_path, monkeypatch, name):
+    """pyarrow's writer, left open, prints a traceback when it goes; as a warning that fails this test."""
+
+    def samples(_: object, *__: object) -> Iterator[Sample]:
+        yield next(iter(whole))
+        raise StoreError("the store is damaged")
+
+    whole = list(run.each_sample())
+    monkeypatch.setattr(EvaluatedRun, "each_sample", samples)
+    with pytest.raises(StoreError, match="is damaged"):
+        write_bundle(tmp_path / name, run) if name.endswith("zip") else write_samples(
+            tmp_path / name, run.each_sample()
+        )
+    gc.collect()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_archive_beyond_4_gib_is_refused(monkeypatch):

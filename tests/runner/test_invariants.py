@@ -20,7 +20,7 @@ from probatum.core.run import Run
 from probatum.report.card import make_card
 from probatum.report.page import make_report
 from probatum.runner import EvaluatedRun
-from probatum.runner.comparing import GateVerdict, compare, gate
+from probatum.runner.comparing import GateVerdict, compare, explain, gate
 from probatum.runner.invariants import mark_faults, task_faults
 from probatum.scoring import MacroRate, PassAtK, Rate
 from probatum.store import open_store
@@ -247,6 +247,9 @@ def test_every_way_to_show_a_run_marks_one_that_is_broken(copied):
     assert f"B is INVALID: {fault.removeprefix('sums: ')}" in found.verdict
     assert found.pairs[0].contrast is None
     assert compare(sound, broken, anyway=True).pairs[0].anyway
+    (told,) = explain(sound, broken)
+    assert told.plain()["valid"] is False
+    assert all(fault.startswith("B is INVALID: ") for fault in told.faults)
     let = gate(broken, sound, 0.5)
     assert let.verdict is GateVerdict.CANNOT_TELL
     assert "INVALID" in let.tasks[0].reason

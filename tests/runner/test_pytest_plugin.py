@@ -86,7 +86,7 @@ def test_claims_are_shown_refuted_or_undecided(tmp_path, filled):
         "cannot tell whether it is at least 0.9: correct 0.9000 ",
         "cannot tell whether it is at least 0.8: correct 1.0000 ",
         "sums: fail, the drop is more than 0.2",
-        "100 items cannot tell a drop of 0.04 from none",
+        "the drop is too near 0.04 for 100 items to tell whether it is more",
     ):
         assert words in done.stdout
     cases = {case.get("name"): case for case in suite.iter("testcase")}

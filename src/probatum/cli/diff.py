@@ -32,22 +32,26 @@ WIDE = 100
 def command(
     a: str, b: str, tasks: tuple[str, ...], score: str | None, level: float, store: str | None, as_json: bool
 ) -> int:
-    """Say why run B scores otherwise than run A: the first thing that differs, and how much each explains."""
+    """Say why run B scores otherwise than run A: the first thing that differs, and how much each explains.
+
+    Exit status: 0 explained; 1 an error to mend; 3 a run breaks an invariant, and has no score to explain.
+    """
     opened = open_store(store or DEFAULT_STORE, create=False)
     try:
         first, second = (EvaluatedRun(run, opened) for run in find_runs(opened, (a, b), tasks))
         found = explain(first, second, task=tasks or None, score=score, level=level)
     finally:
         opened.close()
+    status = 3 if any(one.faults for one in found) else 0
     if as_json:
         print_json({"a": first.id, "b": second.id, "tasks": [one.plain() for one in found]})
-        return 0
+        return status
     for name, run in (("A", first), ("B", second)):
         print_line(f"{name}  {run.id}  {run.record.model.provider}/{run.record.model.name}")
     for one in found:
         print_line("")
         _print(one)
-    return 0
+    return status
 
 
 def _print(found: Explanation) -> None:
@@ -56,6 +60,8 @@ def _print(found: Explanation) -> None:
         for value, form in ((found.mean_a, ".4f"), (found.mean_b, ".4f"), (found.difference, "+.4f"))
     ]
     print_line(f"{found.task}, {found.score}: A {shown[0]}, B {shown[1]}, B - A {shown[2]}")
+    for fault in found.faults:
+        print_line(f"  ! {fault}")
     first = found.first
     print_line(f"  differs first in: {'nothing' if first is None else first.name}")
     for step in found.steps:

@@ -112,10 +112,11 @@ def write_samples(path: Path, samples: Iterable[Sample], *, redact: bool = False
             raise UsageError(
                 f"{str(path)!r} does not say what to write; name it .zip, .jsonl, .jsonl.gz or .parquet"
             )
-        for batch in _batches(samples):
-            sink.write([(sample, redacted_sample(sample) if redact else sample) for sample in batch])
-            count += len(batch)
-        sink.close()
+        # closed also where a sample cannot be read: pyarrow's writer would write to the closed file later
+        with contextlib.closing(sink):
+            for batch in _batches(samples):
+                sink.write([(sample, redacted_sample(sample) if redact else sample) for sample in batch])
+                count += len(batch)
     return count
 
 
@@ -145,14 +146,13 @@ def _write_all_samples(directory: Path, samples: Iterable[Sample], *, redact: bo
     with (
         (directory / "samples.jsonl.gz").open("wb") as lines,
         (directory / "samples.parquet").open("wb") as table,
+        contextlib.closing(_LinesFile(_gzipped(lines), closing=True)) as first,
+        contextlib.closing(_ParquetFile(table)) as second,
     ):
-        sinks = (_LinesFile(_gzipped(lines), closing=True), _ParquetFile(table))
         for batch in _batches(samples):
             pairs = [(sample, redacted_sample(sample) if redact else sample) for sample in batch]
-            for sink in sinks:
-                sink.write(pairs)
-        for sink in sinks:
-            sink.close()
+            first.write(pairs)
+            second.write(pairs)
 
 
 def _batches(samples: Iterable[Sample]) -> Iterator[list[Sample]]:

@@ -77,6 +77,8 @@ class Explanation:
     """From A's score to B's, one change at a time; `None` where there is no common item or no score."""
     level: float
     notes: tuple[str, ...]
+    faults: tuple[str, ...] = ()
+    """Invariants that A or B breaks: then their scores are none to explain."""
 
     @property
     def first(self) -> Step | None:
@@ -109,6 +111,8 @@ class Explanation:
             "path": None if self.path is None else asdict(self.path),
             "level": self.level,
             "notes": list(self.notes),
+            "valid": not self.faults,
+            "faults": list(self.faults),
         }
 
 
@@ -180,6 +184,11 @@ def _explained(first: Scores, second: Scores, level: float, definition: Task | N
         path=path,
         level=level,
         notes=tuple(notes),
+        faults=tuple(
+            f"{sign} is INVALID: {fault}"
+            for sign, scores in (("A", first), ("B", second))
+            for fault in scores.faults
+        ),
     )
 
 

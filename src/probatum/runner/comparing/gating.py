@@ -12,6 +12,7 @@ import numpy as np
 from probatum import stats
 from probatum.core.comparability import Comparability
 from probatum.core.errors import UsageError
+from probatum.core.records import Estimate
 from probatum.runner.comparing.comparison import compare
 from probatum.runner.comparing.naming import items_said
 from probatum.runner.comparing.pairing import Floats, Paired, load_scores, pair
@@ -22,6 +23,9 @@ __all__ = ["Gate", "GateVerdict", "GatedTask", "gate"]
 
 SPARSE: Final = 10
 """Below so many discordant 0/1 pairs the t interval covers less than it says (docs/statistics.md)."""
+
+_NO_DISTANCE: Final = 1e-4
+"""Between a drop and the margin: to tell it apart would take more items than there are."""
 
 
 class GateVerdict(StrEnum):
@@ -156,7 +160,10 @@ def _gated(
     elif high is not None and high < -max_drop:
         verdict, reason = GateVerdict.FAIL, f"the drop is more than {max_drop:g}"
     else:
-        verdict, reason = GateVerdict.CANNOT_TELL, _why(paired, high, max_drop, level, needed)
+        verdict, reason = (
+            GateVerdict.CANNOT_TELL,
+            _why(paired, contrast.estimate, high, max_drop, level, needed),
+        )
     if pair_.comparability is Comparability.REFUSED:
         reason += " (of runs that are not comparable)"
     return GatedTask(
@@ -172,7 +179,9 @@ def _gated(
     )
 
 
-def _why(paired: Paired, high: float | None, max_drop: float, level: float, needed: int | None) -> str:
+def _why(
+    paired: Paired, estimate: Estimate, high: float | None, max_drop: float, level: float, needed: int | None
+) -> str:
     """What keeps the gate from telling: missing samples, a drop near the margin, or too few items."""
     count = len(paired.ids)
     if paired.missing:
@@ -183,10 +192,14 @@ def _why(paired: Paired, high: float | None, max_drop: float, level: float, need
                 f"the samples that are missing of {lost} could hide a drop of {max_drop:g}; more items "
                 "would not help"
             )
+    would_do = "items of this kind would do"
     if high is not None and (high < 0 or (needed is not None and needed <= count)):
-        return f"the drop is too near {max_drop:g} for {items_said(count)} to tell whether it is more"
-    more = f"; some {needed:,} items of this kind would do" if needed and needed > count else ""
-    return f"{items_said(count)} cannot tell a drop of {max_drop:g} from none{more}"
+        distance = abs((estimate.value or 0.0) + max_drop)
+        more = _needed(estimate.se, estimate.n, distance, level) if distance > _NO_DISTANCE else None
+        told = f"; if it is as it seems, some {more:,} {would_do}" if more and more > count else ""
+        return f"the drop is too near {max_drop:g} for {items_said(count)} to tell whether it is more{told}"
+    told = f"; some {needed:,} {would_do}" if needed and needed > count else ""
+    return f"{items_said(count)} cannot tell a drop of {max_drop:g} from none{told}"
 
 
 def _undecided(pair_: PairComparison, reason: str) -> GatedTask:
