@@ -11,7 +11,7 @@ import pytest
 import probatum as pb
 from probatum.core.errors import UsageError
 from probatum.core.protocol import Source
-from probatum.core.records import Finish, Item, Response
+from probatum.core.records import Finish, Identity, Item, Response
 from probatum.models import Capabilities
 from probatum.prompting import OptionsPrompt, TextPrompt
 from probatum.runner.validation import validate
@@ -211,17 +211,32 @@ def test_a_prompt_that_is_too_long_loses_shots_or_under_compat_its_beginning(
         assert told == ["3 items were asked with fewer than 2 shots, because the context is too small"]
 
 
-def test_why_a_model_fails_stands_beside_the_score(tmp_path, store):
+def test_why_likelihoods_are_missing_stands_beside_the_score(tmp_path, store):
+    """Reasons that differ in a number alone are one; each status has its own line."""
+    reasons = {
+        "1": (Finish.MODEL_ERROR, "token 912 is unknown"),
+        "2": (Finish.MODEL_ERROR, "token 913 is unknown"),
+        "3": (Finish.CONTEXT_OVERFLOW, "40 tokens do not fit in 16"),
+    }
+
     def failing(request):
-        if request.item_id == "3":
-            return likes(request)
-        reason = "a logit is NaN" if request.item_id == "1" else "token 912 is unknown"
-        return Response(request="", finish=Finish.MODEL_ERROR, reason=reason)
+        finish, reason = reasons[request.item_id]
+        return Response(request="", finish=finish, reason=reason)
 
     asking = FakeModel(reply=failing, capabilities=Capabilities(score=True))
     run = pb.evaluate(choice_task(), model=asking, store=store, data_directory=write(tmp_path))
-    notes = run.record.tasks[0].summary["notes"]
-    assert "model_error 2: a logit is NaN (1, and 1 other reasons)" in notes
+    told = [note for note in run.record.tasks[0].summary["notes"] if "such as" in note]
+    assert told == [
+        "model_error 2, such as: token 912 is unknown",
+        "context_overflow 1, such as: 40 tokens do not fit in 16",
+    ]
+    reasons["2"] = (Finish.MODEL_ERROR, "a logit is NaN")
+    other = FakeModel(
+        reply=failing, capabilities=asking.capabilities, identity=Identity(provider="fake", name="other")
+    )
+    run = pb.evaluate(choice_task(), model=other, store=store, data_directory=tmp_path)
+    note = "model_error 2, such as: token 912 is unknown (1 of them; others have other reasons)"
+    assert note in run.record.tasks[0].summary["notes"]
 
 
 @pytest.mark.parametrize(

@@ -176,7 +176,7 @@ def quantised_elsewhere(directory: Path) -> None:
     [
         (without_a_layer, "'model.layers.2.input_layernorm.weight' is missing, 9 in all"),
         (with_fewer_layers, "'model.layers.1.input_layernorm.weight' is one of 9; take both from one place"),
-        (with_a_number_that_is_none, "are NaN. Its weights are damaged"),
+        (with_a_number_that_is_none, "are NaN; its weights are damaged"),
         (of_another_shape, "is (48, 64) rather than (48, 32), 6 in all"),
         (cut_short, "cannot load"),
         (a_pointer, "cannot load"),

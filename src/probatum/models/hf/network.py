@@ -260,10 +260,10 @@ class Network:
                 "nats): it is an encoder, and no model that continues text; give a causal language model"
             )
         if any(bool(one.logprobs.isnan().any()) for one in plain):
+            hint = ", or too large for this precision: try -M dtype=float32" if self._coarse else ""
             raise ModelError(
                 f"model {self.model.name_or_path!r} computes no usable numbers in {self.model.dtype}: "
-                "log-probabilities of made-up tokens are NaN. Its weights are damaged, or too large for this "
-                "precision: take them anew, or give -M dtype=float32"
+                f"log-probabilities of made-up tokens are NaN; its weights are damaged{hint}"
             )
         return plain
 
