@@ -686,7 +686,7 @@ def test_samples_are_read_once(whole):
 # ── languages and colours ───────────────────────────────────────────────────────────────────────────
 
 
-SIGNS = {"passk", "summary_figure", "pair_name", "p_adjusted"}
+SIGNS = {"passk", "said", "summary_figure", "pair_name", "p_adjusted"}
 """Messages of names and signs alone."""
 
 

@@ -33,6 +33,8 @@ MARK = "[NOT COMPARABLE] "
 """Begins every line of numbers that were asked for although the runs are not comparable."""
 STRATA_SHOWN = SLICES_SHOWN = 12
 """So many are all shown; of more, those that differ."""
+WIDEST = 48
+"""Characters of a cell; `--json` has all of them."""
 
 Say = Callable[[str], None]
 
@@ -279,8 +281,13 @@ def _p(contrast: Contrast) -> str:
     return f"p {contrast.p_value:.3g}, corrected {contrast.p_adjusted:.3g}"
 
 
+def _cut(cell: str) -> str:
+    """A name of a stratum may be a whole text: it would push the numbers off the screen."""
+    return cell if len(cell) <= WIDEST else f"{cell[: WIDEST - 1]}…"
+
+
 def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    rows = [[printable(cell) for cell in cells] for cells in rows]
+    rows = [[_cut(printable(cell)) for cell in cells] for cells in rows]
     widths = [max(map(cell_len, cells)) for cells in zip(*rows, strict=True)]
     for row in rows:
         cells = [cell + " " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)]

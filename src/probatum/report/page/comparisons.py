@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
+from probatum.core.comparability import Comparability
 from probatum.core.moments import to_the_second
 from probatum.core.records import Estimate
 from probatum.core.run import Run
@@ -15,6 +16,7 @@ from probatum.report.page.gathering import TaskReport
 from probatum.report.page.messages import Words
 from probatum.report.page.sensitivity import PromptSensitivity, PromptVariant
 from probatum.report.page.tasks import KINDS, interval_text, number, percent, status_kind, status_parts
+from probatum.report.page.verdicts import verdict_text
 from probatum.runner.comparing import Comparison, Contrast, PairComparison, Ranking
 from probatum.runner.invariants import is_rate
 
@@ -22,6 +24,12 @@ __all__ = ["comparison_section", "sensitivity_section", "summary_section"]
 
 LISTED: Final = 60
 """Differences of protocols and strata of a comparison that are listed."""
+
+_KINDS: Final[Mapping[Comparability, str]] = {
+    Comparability.SAME: "comparability_same",
+    Comparability.NOTED: "comparability_noted",
+    Comparability.REFUSED: "comparability_refused",
+}
 
 Named = Sequence[tuple[str, Run, Sequence[TaskReport]]]
 """Letter, run and tasks."""
@@ -132,8 +140,10 @@ def _blocks(comparison: Comparison, words: Words) -> Iterator[Block]:
         ),
     )
     names = [_name(pair, words) for pair in comparison.pairs]
-    verdicts = (f"{name}: {pair.verdict}" for name, pair in zip(names, comparison.pairs, strict=True))
-    yield Listing(tuple(verdicts))
+    verdicts = [verdict_text(pair.verdict, words) for pair in comparison.pairs]
+    yield Listing(
+        tuple(words("said", name=name, text=text) for name, text in zip(names, verdicts, strict=True))
+    )
     made = {
         name: pair.contrast
         for name, pair in zip(names, comparison.pairs, strict=True)
@@ -148,6 +158,10 @@ def _blocks(comparison: Comparison, words: Words) -> Iterator[Block]:
         yield from _ranking(ranking, words)
     if comparison.notes:
         yield Listing(comparison.notes)
+
+
+def _kind(kind: Comparability, words: Words) -> str:
+    return words(_KINDS[kind])
 
 
 def _name(pair: PairComparison, words: Words) -> str:
@@ -188,7 +202,7 @@ def _table(
             f"{each.wins} / {each.losses} / {each.ties}",
         ]
         if pairs is not None:
-            row += [number(pairs[name].detectable), pairs[name].comparability.value]
+            row += [number(pairs[name].detectable), _kind(pairs[name].comparability, words)]
         rows.append(tuple(row))
     return Table(
         caption=caption,
@@ -206,7 +220,13 @@ def _of_pair(name: str, pair: PairComparison, words: Words) -> Iterator[Block]:
             caption=f"{name}: {words('differences_caption')}",
             columns=(words("field"), words("comparability"), words("meaning"), pair.a, pair.b),
             rows=tuple(
-                (each.field, each.kind.value, each.meaning, str(each.one)[:200], str(each.other)[:200])
+                (
+                    each.field,
+                    _kind(each.kind, words),
+                    each.meaning,
+                    str(each.one)[:200],
+                    str(each.other)[:200],
+                )
                 for each in pair.differences[:LISTED]
             ),
             folded=True,
