@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 import probatum as pb
+from probatum.cli.samples import sample_file
 from probatum.core.errors import UsageError
 from probatum.core.protocol import Source
 from probatum.core.records import Finish, Identity, Item, Response
@@ -209,6 +210,28 @@ def test_a_prompt_that_is_too_long_loses_shots_or_under_compat_its_beginning(
         assert told == [f"{note} the context is too small"]
     else:
         assert told == ["3 items were asked with fewer than 2 shots, because the context is too small"]
+
+
+def test_what_each_option_came_to_is_written_beside_its_sample(tmp_path, store):
+    run = pb.evaluate(
+        choice_task(),
+        model=model(),
+        store=store,
+        data_directory=write(tmp_path),
+        form="continuations",
+        limit=1,
+    )
+    with sample_file(tmp_path / "samples.jsonl") as write_samples:
+        write_samples(run)
+    [line] = map(json.loads, (tmp_path / "samples.jsonl").read_text().splitlines())
+    found = [(one["log_likelihood"], one["tokens"], one["bytes"]) for one in line["likelihoods"]]
+    assert found == [(-1.0, 1, 2), (-2.0, 1, 2), (-1.0, 1, 2), (-2.0, 1, 2)]  # then without the question
+    assert len(line["request"]) == len(line["likelihoods"])
+    asking = FakeModel(reply=lambda _: "Answer: A", capabilities=Capabilities(chat=True))
+    run = pb.evaluate(choice_task(), model=asking, store=store, data_directory=tmp_path, limit=1)
+    with sample_file(tmp_path / "samples.jsonl") as write_samples:
+        write_samples(run)
+    assert json.loads((tmp_path / "samples.jsonl").read_text())["likelihoods"] is None
 
 
 def test_why_likelihoods_are_missing_stands_beside_the_score(tmp_path, store):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from probatum.core.errors import UsageError
+from probatum.core.records import Response
 from probatum.core.run import Sample
 from probatum.core.strictjson import strict_text
 from probatum.runner import EvaluatedRun
@@ -107,7 +109,32 @@ def _line(sample: Sample) -> dict[str, Any]:
         "finish": response.finish.value if response else None,
         "prompt_tokens": response.prompt_tokens if response else None,
         "completion_tokens": response.completion_tokens if response else None,
+        "likelihoods": _likelihoods(sample),
         "request": [request.digest for request in sample.requests],
+    }
+
+
+def _likelihoods(sample: Sample) -> list[dict[str, Any] | None] | None:
+    """What each continuation came to, in the order of `request`; `None` where a text was generated.
+
+    Of multiple choice the options in order; where there is `pmi`, then those without the question.
+    """
+    if all(request.continuation is None for request in sample.requests):
+        return None
+    return [_likelihood(response) for response in sample.responses]
+
+
+def _likelihood(response: Response | None) -> dict[str, Any] | None:
+    if response is None or response.logprobs is None:
+        return None
+    return {
+        "log_likelihood": math.fsum(response.logprobs),
+        "tokens": len(response.logprobs),
+        "bytes": response.scored_bytes,
+        "greedy": response.greedy,
+        "prompt_tokens": response.prompt_tokens,
+        "cut_tokens": response.cut_tokens,
+        "reason": response.reason,
     }
 
 
