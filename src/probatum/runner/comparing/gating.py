@@ -149,6 +149,11 @@ def _gated(
     if contrast.estimate.bounds is None or not pair_.higher_is_better:
         return _undecided(pair_, f"the gate needs scores from 0 to 1, and {pair_.score!r} is none")
     scores = [load_scores(one, pair_.task, pair_.score, answered=False) for one in (baseline, run)]
+    for name, one in zip(("baseline", "run"), scores, strict=True):
+        if one.graded < one.record.planned:  # what is not graded is in no bound: it would pass unseen
+            done = f"{one.graded:,} of {one.record.planned:,} samples are graded"
+            state = one.run.record.state.value
+            return _undecided(pair_, f"the {name} is {state}, {done}: finish it first")
     paired = pair(*scores)
     low, high = _limits(paired, level)
     test = stats.non_inferiority(
