@@ -149,6 +149,18 @@ def test_domains_are_reported_apart_and_their_mean_counts_each_the_same():
     assert found["bits per byte (mean of domains)"].low < (x + y) / 2
 
 
+@pytest.mark.parametrize("rules", ["probatum", "lm_eval"])
+def test_an_option_of_which_nothing_was_scored_does_not_win(rules):
+    """Its sum is 0, which is more than any other's."""
+    nothing = Response(request="", logprobs=(), greedy=True, reason="nothing behind the first token")
+    outcome = OptionLikelihood(rules=rules).grade(ITEM, 0, [*said(-1.0, -2.0), nothing])
+    assert outcome.status is Status.MODEL_ERROR
+    assert outcome.reason == "nothing was scored of continuation 3 of 3 (nothing behind the first token)"
+    text = Item(id="1", fields={"text": "<s>"})
+    outcome = TextLikelihood(primary="greedy").grade(text, 0, [nothing])
+    assert outcome.status is Status.MODEL_ERROR
+
+
 def one_byte(item_id, nll, stratum):
     scores = {"nll": nll, "tokens": 1.0, "words": 1.0, "bytes": 1.0, "greedy": 0.0}
     return Mark(item_id, 0, Status.SCORED, scores, None, stratum)

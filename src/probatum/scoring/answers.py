@@ -47,7 +47,7 @@ def unscorable(item: Item, sample: int, responses: Sequence[Response], wanted: i
     """The outcome of a sample whose likelihoods cannot be compared; `None` where all can.
 
     An impossible continuation (minus infinity) can be compared; NaN, and a probability above 1 by more than
-    rounding, are no likelihoods.
+    rounding, are no likelihoods. Nor is one of no token: its sum, 0, would be certainty, and win.
 
     Args:
         item: what was asked.
@@ -62,6 +62,12 @@ def unscorable(item: Item, sample: int, responses: Sequence[Response], wanted: i
     if not len(held) == len(responses) == wanted:
         reason = f"{len(held)} of {len(responses)} responses hold log-probabilities, and {wanted} are needed"
         return Outcome(item_id=item.id, sample=sample, status=Status.INFRA_ERROR, reason=reason)
+    if not all(held):
+        place = next(place for place, values in enumerate(held) if not values)
+        reason = f"nothing was scored of continuation {place + 1} of {wanted}"
+        if said := responses[place].reason:
+            reason += f" ({said})"
+        return Outcome(item_id=item.id, sample=sample, status=Status.MODEL_ERROR, reason=reason)
     for value in (value for values in held for value in values):
         if not value <= ROUNDING:
             reason = f"the model gave {value!r} as a log-probability: it is none"
