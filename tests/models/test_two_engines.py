@@ -66,7 +66,7 @@ def test_both_give_the_same_log_probabilities(tmp_path):
     shared = draw.integers(4, VOCABULARY, 90)
     rows = [np.concatenate([shared, draw.integers(4, VOCABULARY, count)]) for count in (7, 30, 60)]
     queries = [Query(row[:-1], row[-6:]) for row in rows]
-    network = Network(same_model(), budget=64, attention="packed")
+    network = Network(same_model(), budget=64, attention="packed", context_tokens=256)
     packed = {answered.query: answered.logprobs.numpy() for answered in network.score(queries)}
     model = load_model(f"llamacpp/{random_model(tmp_path / 'm.gguf')}", {"threads": 1})
     differences = []

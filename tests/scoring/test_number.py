@@ -49,8 +49,12 @@ def test_an_item_without_a_number_as_target_is_invalid(targets: tuple[str, ...])
 
 
 def test_an_answer_that_is_no_number_is_wrong_where_an_extractor_gives_one() -> None:
-    assert grade(NumberMatch(DeclaredLine()), "Answer: three", "3") == (Status.SCORED, 0.0)
-    assert grade(NumberMatch(), "Answer: three", "3")[0] is Status.NO_ANSWER
+    assert grade(NumberMatch(DeclaredLine()), "Answer: many", "3") == (Status.SCORED, 0.0)
+    assert grade(NumberMatch(), "Answer: many", "3")[0] is Status.NO_ANSWER
+
+
+def test_a_number_in_words_counts_where_numbers_are_looked_for() -> None:
+    assert grade(NumberMatch(), "Answer: three", "3") == (Status.SCORED, 1.0)
 
 
 @pytest.mark.parametrize(

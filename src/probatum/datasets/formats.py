@@ -124,8 +124,11 @@ def _table(name: str, records: Iterator[tuple[int, list[str]]], wanted: Wanted) 
     names: Sequence[str] = wanted.positions
     if not names:
         line, names = next(records, (1, []))
-        read = wanted.columns or names
-        twice = next((column for column in names if names.count(column) > 1 and column in read), None)
+        if not wanted.columns:
+            names = _told_apart(names)
+        twice = next(
+            (column for column in names if names.count(column) > 1 and column in wanted.columns), None
+        )
         if twice is not None:
             raise UnreadableError(f"has column {shown(twice)} twice in its header; rename one", line=line)
     if problem := wanted.missing(names):
@@ -136,6 +139,18 @@ def _table(name: str, records: Iterator[tuple[int, list[str]]], wanted: Wanted) 
             continue  # a header after all, and it says the same
         number += 1
         yield _from_list(cells, Place(name, line, number), number, names, texts=True)
+
+
+def _told_apart(names: Sequence[str]) -> list[str]:
+    """The names, with a number behind each that stands there again: where all is read, nothing is lost."""
+    given: list[str] = []
+    for name in names:
+        number, own = 1, name
+        while own in given:
+            number += 1
+            own = f"{name}.{number}"
+        given.append(own)
+    return given
 
 
 def _csv_records(stream: ByteStream) -> Iterator[tuple[int, list[str]]]:
