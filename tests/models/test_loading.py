@@ -53,7 +53,7 @@ def test_settings_are_read_from_strings_and_from_typed_values(given, expected):
         ({"url": "x", "count": "9"}, ["count='9'", "int <= 8"]),
         ({"url": "x", "count": "many"}, ["count='many'", "int"]),
         ({"url": "x", "count": "2.5"}, ["count='2.5'", "int"]),
-        ({"url": "x", "loud": "yes"}, ["loud='yes'", "bool"]),
+        ({"url": "x", "loud": "yes"}, ["loud='yes'", "expected true or false"]),
         ({"url": 5}, ["url=5", "str"]),
         ({}, ["needs the setting 'url'", "-M url=VALUE"]),
     ],
@@ -68,11 +68,17 @@ def test_a_wrong_setting_is_named_with_its_value_and_what_is_possible(given, wor
         assert word in message
 
 
-def test_a_setting_that_is_a_choice_says_between_what():
-    with pytest.raises(
-        UsageError, match=r"dtype='int8' .*: expected one of auto, float32, bfloat16, float16$"
-    ):
-        read_settings("hf", {"dtype": "int8"}, HFSettings)
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        ("dtype", "int8", "one of auto, float32, bfloat16, float16"),
+        ("today", "yesterday", "a day, such as 2025-01-31"),
+        ("trust_remote_code", "sure", "true or false"),
+    ],
+)
+def test_a_setting_says_in_words_what_it_may_be(key, value, words):
+    with pytest.raises(UsageError, match=f"{key}='{value}' .*: expected {words}$"):
+        read_settings("hf", {key: value}, HFSettings)
 
 
 @pytest.mark.parametrize(

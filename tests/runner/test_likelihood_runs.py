@@ -283,8 +283,14 @@ def test_a_model_without_likelihoods_is_asked_in_words(tmp_path, store):
     run = pb.evaluate(choice_task(), model=asking, store=store, data_directory=write(tmp_path))
     assert all(one.continuation is None for one in asking.asked)
     assert estimates(run)[0]["value"] == pytest.approx(2 / 3)
-    with pytest.raises(UsageError, match="no log-probabilities"):
+    with pytest.raises(UsageError, match="no log-probabilities of a given text; use --form chat"):
         pb.evaluate(choice_task(), model=asking, store=store, data_directory=tmp_path, form="letters")
+
+
+def test_a_model_without_a_template_is_sent_to_a_form_that_the_task_has(tmp_path, store):
+    asking = FakeModel(reply=likes, capabilities=Capabilities(completion=True, score=True))
+    with pytest.raises(UsageError, match="a base model continues texts; use --form letters"):
+        pb.evaluate(choice_task(), model=asking, store=store, data_directory=write(tmp_path), form="chat")
 
 
 def test_the_preferred_form_comes_first(tmp_path, store):

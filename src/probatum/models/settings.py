@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, fields
+from datetime import date
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -53,6 +54,10 @@ def read_settings(provider: str, given: Mapping[str, object], kind: type[Setting
             problem = str(error).replace("`", "").removeprefix("Expected ")
             if choices := _choices(hints[key]):
                 problem = f"one of {', '.join(choices)}"
+            elif hints[key] is bool:
+                problem = "true or false"
+            elif date in get_args(hints[key]):
+                problem = "a day, such as 2025-01-31"
             raise UsageError(
                 f"setting {key}={value!r} of provider {provider!r} cannot be used: expected {problem}"
             ) from None

@@ -200,12 +200,16 @@ def _form(task: Task, model: Model, options: Options) -> Form:
     can |= {"chat": able.chat, "completion": able.completion}
     asked = next((form for form in FORMS if form == options.form), None)
     if asked is not None and not can[asked]:
-        hints = {
-            "chat": "it has no chat template: a base model continues texts; use --form completion",
-            "completion": "it only answers messages; use --form chat",
+        reasons = {
+            "chat": "it has no chat template: a base model continues texts",
+            "completion": "it only answers messages",
         }
-        hint = hints.get(asked, "it gives no log-probabilities of a given text")
-        raise UsageError(f"model {model.identity.name!r} cannot be asked in the form {asked!r}: {hint}")
+        reason = reasons.get(asked, "it gives no log-probabilities of a given text")
+        other = next((form for form in task.forms if can[form]), None)
+        hint = "choose another model" if other is None else f"use --form {other}"
+        raise UsageError(
+            f"model {model.identity.name!r} cannot be asked in the form {asked!r}: {reason}; {hint}"
+        )
     if asked is not None:
         if task.prompt(asked) is not None:
             return asked
