@@ -232,6 +232,15 @@ def test_confidence_is_held_against_what_was_right():
     assert Calibration().estimate([mark("a", 1.0, None)], sums_task(), 0.95) == ()
 
 
+def test_broken_items_are_in_no_coverage():
+    """As in every other row: what could not be asked is no part of what could have been covered."""
+    marks = [sure_mark(str(n), 0.8, float(n < 2)) for n in range(3)]
+    marks += [Mark("lost", 0, Status.CONTEXT_OVERFLOW, {}, None, None)]
+    marks += [Mark(f"broken{n}", 0, Status.INVALID_ITEM, {}, None, None) for n in range(4)]
+    found = {one.name: one for one in Calibration().estimate(marks, sums_task(), 0.95)}
+    assert {one.coverage for one in found.values()} == {0.75}
+
+
 def test_where_all_answers_are_right_what_cannot_be_told_is_none():
     marks = [sure_mark(str(n), 0.8, 1.0) for n in range(5)]
     found = {one.name: one for one in Calibration().estimate(marks, sums_task(), 0.95)}

@@ -42,7 +42,7 @@ class Calibration:
         sure = [mark.scores[self.confidence] for mark in kept]
         right = [mark.scores[self.correct] for mark in kept]
         clusters = [mark.cluster or mark.item_id for mark in kept]
-        share = len(kept) / len(marks)
+        share = len(kept) / sum(mark.status is not Status.INVALID_ITEM for mark in marks)
 
         def told(name: str, of: Callable[[], stats.Interval]) -> Estimate:
             return _told(name, of, (len(kept), level, share))
