@@ -535,6 +535,12 @@ def test_a_line_of_a_megabyte_is_cut_and_the_cut_is_counted(attacked):
     assert f"{1_000_000 - 1333 - 2666} characters left out" in text
 
 
+def test_markdown_shows_where_the_lines_of_an_answer_end(tmp_path):
+    run = made_run(tmp_path, ["def f():\n    return 1"], "m")
+    assert "Raw output: def f(): ⏎ return 1" in make_report(run, examples=5).markdown()
+    run.store.close()
+
+
 def test_markdown_of_hostile_texts_has_the_lines_of_harmless_ones(attacked, tmp_path):
     def shape(text: str) -> set[str]:
         return {re.sub(r"^(#+ |\s*- |\| |\*|)?.*", r"\1", line) for line in text.split("\n")}

@@ -24,6 +24,7 @@ CELL: Final = 2000
 """Characters of one cell or note that are shown."""
 TOLD: Final = 600
 """Characters of a text of an example in Markdown."""
+_LINE_END: Final = " ⏎ "
 
 
 def html_page(
@@ -151,7 +152,8 @@ def _example_lines(block: Examples, words: Words) -> Iterator[str]:
     for example in block.examples:
         yield f"- {_cell(words('example', item=example.item_id, sample=example.sample))}"
         for name, text in _facts(example, words):
-            yield f"  - {_cell(name)}: {_cell(text, TOLD)}"
+            told = _LINE_END.join(text.splitlines())  # a text is one line here, and says where its own end
+            yield f"  - {_cell(name)}: {_cell(told, TOLD)}"
 
 
 def _facts(example: Example, words: Words) -> Iterator[tuple[str, str]]:
