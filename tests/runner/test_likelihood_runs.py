@@ -271,6 +271,7 @@ def test_why_likelihoods_are_missing_stands_beside_the_score(tmp_path, store):
         ({"system": "Be brief."}, "is asked as letters here"),
         ({"form": "text"}, "has no form 'text': it can be asked as letters and continuations and chat;"),
         ({"form": "chat", "compat": "lm_eval"}, "is of likelihoods"),
+        ({"rotate": True, "compat": "lm_eval"}, "asks each question once"),
     ],
 )
 def test_what_means_nothing_for_a_likelihood_is_refused(tmp_path, store, choices, words):
