@@ -186,8 +186,8 @@ def _nothing_random(form: Form, samples: int, options: Options) -> None:
 def _compat(form: Form, options: Options) -> Literal["lm_eval"] | None:
     if options.compat is not None and options.rotate:
         raise UsageError(
-            f"compat {options.compat!r} asks each question once, in its own order: its figures over rotations "
-            "would be nobody's; leave --rotate or --compat out"
+            f"compat {options.compat!r} asks each question once, in its own order: figures over rotations "
+            "would not be its own; leave --rotate or --compat out"
         )
     if options.compat is None or form in SCORED_FORMS:
         return options.compat
