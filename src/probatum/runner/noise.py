@@ -145,12 +145,7 @@ def noise_floor(
         of=of,
         answered=len(pairs),
         requests=sum(len(one.requests) for one in again.values()),
-        completion_tokens=sum(
-            response.completion_tokens or 0
-            for one in again.values()
-            for response in one.responses
-            if response is not None
-        ),
+        completion_tokens=sum(map(_completion_tokens, again.values())),
         decoding=_decoding(protocol),
         reproducible=reproducible,
         conditions=_conditions(protocol, reproducible=reproducible),
@@ -166,6 +161,10 @@ def noise_floor(
         changed=_changed(pairs, name, scored=scored),
         level=level,
     )
+
+
+def _completion_tokens(sample: Sample) -> int:
+    return sum(response.completion_tokens or 0 for response in sample.responses if response is not None)
 
 
 def noise_floor_of(task: TaskRun) -> NoiseFloor | None:

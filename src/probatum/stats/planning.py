@@ -126,9 +126,7 @@ class Design:
         said = [
             f"rates {first:g} and {second:g}" + (" (the worst case)" if first == second == 0.5 else ""),  # noqa: PLR2004 - one half
             f"paired on the same items, correlation {correlation:g}" if paired else "independent samples",
-            "one answer an item"
-            if whole(samples, "samples", minimum=1) == 1
-            else f"{samples} answers an item",
+            "one answer an item" if samples == 1 else f"{samples} answers an item",
         ]
         most_within = min(first * (1 - first), second * (1 - second), variance / 2)
         if not finite(within, "within", minimum=0) <= most_within + 1e-12:

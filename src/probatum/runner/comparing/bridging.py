@@ -11,12 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import stdtr
 
 from probatum.core.comparability import Comparability, comparability
 from probatum.core.errors import UsageError
 from probatum.core.records import Estimate, Identity
-from probatum.runner.comparing.pairing import Floats, Scores, load_scores, pair
+from probatum.runner.comparing.pairing import Floats, Paired, Scores, load_scores, pair
 from probatum.runner.comparing.pairs import Bridge, Contrast
 from probatum.runner.comparing.protocols import protocol_differences
 from probatum.runner.result import EvaluatedRun
@@ -106,27 +107,14 @@ def bridged(a: Scores, b: Scores, ends: Ends, level: float) -> tuple[Contrast, B
     the smaller of the two, less one.
 
     Raises:
-        UsageError: the bridge has no item that A and B share, or fewer than two clusters of them.
+        UsageError: A and B have no item in common; the bridge has none of theirs, or one cluster alone.
     """
     whole, through = pair(a, b), pair(ends.c, ends.d)
     if not whole.ids:
         raise UsageError(
             f"{a.record.task!r}: A and B have no item in common, and a bridge joins protocols alone"
         )
-    contents = a.run.store.item_digests(a.run.id, a.record.task)
-    theirs = ends.c.run.store.item_digests(ends.c.run.id, ends.c.record.task)
-    shared = set(whole.ids)
-    inside = np.array([one in shared and contents[one] == theirs[one] for one in through.ids], dtype=bool)
-    labels = [cluster for cluster, kept in zip(through.clusters, inside.tolist(), strict=True) if kept]
-    if not inside.any():
-        raise UsageError(
-            f"{a.record.task!r}: the bridge has no item that A and B share, so that it says nothing about "
-            "them; run it on items of theirs"
-        )
-    if len(set(labels)) < 2:  # noqa: PLR2004 - a spread needs two
-        raise UsageError(
-            f"{a.record.task!r}: the bridge stands on one cluster of items; two are needed at least"
-        )
+    inside, labels = _inside(a, ends, whole, through)
     raw = ClusteredMean.of(whole.b - whole.a, whole.clusters, whole.weights)
     effect = ClusteredMean.of(
         (through.b - through.a)[inside], labels, None if through.weights is None else through.weights[inside]
@@ -169,7 +157,26 @@ def bridged(a: Scores, b: Scores, ends: Ends, level: float) -> tuple[Contrast, B
     return contrast, found
 
 
-def _notes(a: Scores, b: Scores, ends: Ends, items: int, inside: Floats) -> list[str]:
+def _inside(a: Scores, ends: Ends, whole: Paired, through: Paired) -> tuple[npt.NDArray[np.bool_], list[str]]:
+    """Which of the bridge's items A and B share, with the same content, and the clusters of these."""
+    contents = a.run.store.item_digests(a.run.id, a.record.task)
+    theirs = ends.c.run.store.item_digests(ends.c.run.id, ends.c.record.task)
+    shared = set(whole.ids)
+    inside = np.array([one in shared and contents[one] == theirs[one] for one in through.ids], dtype=bool)
+    labels = [cluster for cluster, kept in zip(through.clusters, inside.tolist(), strict=True) if kept]
+    if not inside.any():
+        raise UsageError(
+            f"{a.record.task!r}: the bridge has no item that A and B share, so that it says nothing about "
+            "them; run it on items of theirs"
+        )
+    if len(set(labels)) < 2:  # noqa: PLR2004 - a spread needs two
+        raise UsageError(
+            f"{a.record.task!r}: the bridge stands on one cluster of items; two are needed at least"
+        )
+    return inside, labels
+
+
+def _notes(a: Scores, b: Scores, ends: Ends, items: int, inside: npt.NDArray[np.bool_]) -> list[str]:
     notes = []
     if ends.turned:
         notes.append("the bridge's runs were given the other way round, and turned")

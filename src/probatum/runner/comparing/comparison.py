@@ -47,6 +47,12 @@ class Compared:
     model: str
     updated: str
 
+    @classmethod
+    def of(cls, sign: str, run: EvaluatedRun) -> Compared:
+        """The run as comparisons name it."""
+        model = f"{run.record.model.provider}/{run.record.model.name}"
+        return cls(letter=sign, run=run.id, model=model, updated=run.record.updated)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
@@ -152,15 +158,7 @@ def compare(
             if ranking is not None:
                 rankings.append(replace(ranking, anyway=worst is Comparability.REFUSED))
     return Comparison(
-        runs=tuple(
-            Compared(
-                letter=sign,
-                run=run.id,
-                model=f"{run.record.model.provider}/{run.record.model.name}",
-                updated=run.record.updated,
-            )
-            for sign, run in named
-        ),
+        runs=tuple(Compared.of(sign, run) for sign, run in named),
         pairs=_decided(pairs, level),
         rankings=tuple(rankings),
         level=level,
