@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import builtins
 import dis
+import json
+import os
+import resource
+import subprocess
+from pathlib import Path
 from types import CodeType
 
 import pytest
@@ -12,6 +17,8 @@ from probatum.core.records import Limits, Program
 from probatum.sandbox import Sandbox
 from probatum.sandbox.inside import pages
 from probatum.sandbox.inside.judge import Tests as CompiledTests
+from probatum.sandbox.inside.keeper import Channels, Keeper
+from probatum.sandbox.inside.limits import values
 
 MANY_NAMES = "\n".join(f"v{number} = a{number}" for number in range(400))  # arguments beyond one byte
 SOURCES = {
@@ -89,6 +96,49 @@ def test_limits_rise_and_fall_from_program_to_program(sandbox: Sandbox) -> None:
             expected += [allocated, written]
     ended = {one.program: one.status for one in sandbox.execute(programs)}
     assert [ended[program.digest] for program in programs] == expected
+
+
+SOME_LIMITS = {"cpu_seconds": 5.0, "file_bytes": 1 << 20, "processes": 500, "memory_bytes": 1 << 30}
+
+
+class Sleepers:
+    """Starts processes that only wait."""
+
+    def __init__(self) -> None:
+        self.started: list[subprocess.Popen[bytes]] = []
+
+    def start(self, *_: object) -> int:
+        self.started.append(subprocess.Popen(["sleep", "100"]))
+        return self.started[-1].pid
+
+
+class ToldJudge:
+    """Gives its orders, and notes the memory of the newest process whenever it is told of one."""
+
+    def __init__(self, orders: list[bytes], sleepers: Sleepers) -> None:
+        self._orders, self._sleepers = iter(orders), sleepers
+        self.memory: list[int] = []
+
+    def recv(self, *_: object) -> bytes:
+        return next(self._orders, b"")
+
+    def sendmsg(self, *_: object) -> None:
+        self.memory.append(resource.prlimit(self._sleepers.started[-1].pid, resource.RLIMIT_AS)[0])
+
+
+def test_who_gets_a_program_is_restricted_before_the_judge_knows_of_it(tmp_path: Path) -> None:
+    wanted = [values({**SOME_LIMITS, "memory_bytes": size << 20}) for size in (200, 600, 200)]
+    sleepers = Sleepers()
+    judge = ToldJudge([b"limits " + json.dumps(one).encode() for one in wanted], sleepers)
+    settings = {"group_events": None, "work": str(tmp_path), "isolation": "namespaces"}
+    channels = Channels(judge, judge, sleepers)  # type: ignore[arg-type]
+    try:
+        Keeper(channels, os.getpid(), settings, frozenset()).serve()
+    finally:
+        for one in sleepers.started:
+            one.kill()
+            one.wait()
+    assert judge.memory[1:] == [size << 20 for size in (200, 600, 200)]
 
 
 RAISES_ITS_LIMITS = """

@@ -166,20 +166,24 @@ class Keeper:
     def _started(self) -> int:
         """Has the zygote clone a candidate that waits, and hands its connection to the judge.
 
+        Only when it is restricted: the judge may send it a program as soon as it can.
+
         Raises:
             OSError: no process could be had.
         """
         ours, theirs = _socket.socketpair()
-        right = ours.fileno().to_bytes(4, sys.byteorder)
-        self._judge.sendmsg([b"w%d" % self._turn], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, right)])
-        ours.close()
-        pid = self._zygote.start(self._turn, theirs)
-        theirs.close()
-        if pid < 0:
-            raise OSError(-pid, os.strerror(-pid))
         try:
-            limits.restrict(pid, self._limits, contained=self._contained)
-        except OSError:  # it is dead already
-            os.waitpid(pid, 0)
-            raise
+            pid = self._zygote.start(self._turn, theirs)
+            if pid < 0:
+                raise OSError(-pid, os.strerror(-pid))
+            try:
+                limits.restrict(pid, self._limits, contained=self._contained)
+            except OSError:  # it is dead already
+                os.waitpid(pid, 0)
+                raise
+            right = ours.fileno().to_bytes(4, sys.byteorder)
+            self._judge.sendmsg([b"w%d" % self._turn], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, right)])
+        finally:
+            ours.close()
+            theirs.close()
         return pid
