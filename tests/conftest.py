@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -18,6 +19,13 @@ from tests.fakes import install_plugins
 ROOT = Path(__file__).parent.parent
 
 Finished = subprocess.CompletedProcess[str]
+
+
+def pytest_collection_finish() -> None:
+    """What all test modules import stays, and is not looked through again by each collection of garbage."""
+    gc.collect()
+    gc.freeze()
+
 
 # What lands is judged on the same examples each time; new ones are searched for everywhere else.
 settings.register_profile("search", deadline=None)
